@@ -7,6 +7,8 @@ from __future__ import annotations
 from typing import Final
 
 PROGRAM: Final = "trtllm-disaggregated"
+SERVER: Final = "trtllm-serve"
+"""What starts the servers of both pools."""
 FILE_FLAGS: Final = ("-c", "--config", "--config_file")
 POOLS: Final = ("context_servers", "generation_servers")
 CLUSTER: Final = "disagg_cluster"

@@ -45,6 +45,8 @@ LESS_ON_DEVICES: Final = (
     "--chunk_size, --cache_lens or --max_new_tokens, or devices with more memory"
 )
 """What helps there where the devices' memory is full."""
+FEWER_ON_DEVICES: Final = f"lower {ON_DEVICES} first, of which each is an expert of every layer on the devices; then "
+"""Where experts lie on the devices, they are what fills them."""
 BACKEND: Final = "--backend_type"
 MANY: Final = "balance_serve"
 """The backend for several requests at once. Its files of rules have `-serve` in their names."""

@@ -105,3 +105,10 @@ MAKERS_IN_TEXT: Final = re.compile(
     r"(?::[a-zA-Z0-9][\w.-]{0,60})?"
 )
 """Images of the makers in a line of prose, with a tag or without."""
+ONE_PROCESS: Final = frozenset({"llama-server", "llama-cli"})
+"""Programs that compute with all devices in one process: ranks that share /dev/shm are none of theirs."""
+PROCESSOR_ALONE: Final = re.compile(
+    r"ghcr\.io/gg(?:ml-org|erganov)/llama\.cpp:(?P<kind>server|full|light)(?:-b\d{3,6})?(?:@\S*)?"
+)
+"""Images whose build has no backend for devices: its options for them are taken and do nothing."""
+LAYERS_ON_DEVICES: Final = ("--n-gpu-layers", "--gpu-layers", "-ngl")

@@ -200,7 +200,7 @@ _HINTS: Final = (
     "full", "conflict", "please", "should", "before", "memory: 0", "neither", "proxyop", "attempted",
     "waiting for", "bad_alloc", "exit", "ez3", "nodes are", "appears to be", "is already", "problem", "rope_scaling",
     "imagepull", "backoff", "low on resource", "violates", "previous xid", "malformed",
-    "file exists", "/sys/fs/cgroup",
+    "file exists", "/sys/fs/cgroup", "oops(",
 )  # fmt: skip
 """A line that names a cause has one of these, in any case of letters; the others cost one look."""
 

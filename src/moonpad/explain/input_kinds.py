@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.commands import Word
 from moonpad.explain.documents.catalogues import read_catalogue
 from moonpad.explain.documents.dockerfile import end_of_dockerfile, is_dockerfile, read_dockerfile
@@ -27,6 +28,11 @@ _LED: Final = re.compile(
     r"(?!#!)(?:(?!apiVersion:)(?![^\n]*(?:<<|`))[^\n]{0,300}\n){1,12}(?=apiVersion:[ ]\S[^\n]*\nkind:[ ]\S)"
 )
 """Lines of a log above what a cluster has printed of an object: when it was, and what was asked."""
+_LED_SERVICES: Final = re.compile(
+    r"(?![#$ \t]|[\w./-]+:[ \t]*(?:\n|\[|\{))(?:(?![^\n]*(?:<<|`))[^\n]{0,1000}\n){1,40}?"
+    r"(?=services:[ \t]*\n[ ]{1,8}[\w.-]+:[ \t]*\n)"
+)
+"""What a person writes above the services of Compose."""
 _CONFIG_MAP: Final = re.compile(
     r"""["']?kind["']?:[ \t]*["']?(?:ConfigMap|Secret)\b|^(?:configMap|secret)Generator:""", re.MULTILINE
 )
@@ -104,7 +110,8 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
         from moonpad.explain.manifests.manifest_reader import read_manifest  # it needs PyYAML
 
         return read_manifest(_SURROGATE.sub(_BLANK, text), start, state)
-    if led := _LED.match(text):
+    services = _LED_SERVICES.match(text)
+    if led := _LED.match(text) or (services if services and not SPEAKING.search(services[0]) else None):
         return read_kind(text[led.end() :], start + led.end(), state)
     return False
 

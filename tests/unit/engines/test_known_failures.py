@@ -265,6 +265,16 @@ SAMPLES = {
     "int4-experts-exchange": "NotImplementedError: Runner backend MoeRunnerBackend.MARLIN requires a fused func for a2a backend deepep, but none is registered.",
     "experts-exchange": "NotImplementedError: Runner backend MoeRunnerBackend.FLASHINFER_TRTLLM_ROUTED requires a fused func for a2a backend megamoe, but none is registered.",
     "llama-attention-kernel": "/src/ggml/src/ggml-cuda/template-instances/../fattn-tile.cuh:1247: fatal error",
+    "fp8-gemm-of-other-devices": WORKER
+    + "flashinfer.utils.BackendSupportedError: gemm_fp8_nt_groupwise does not support backend 'trtllm' with capability 120",
+    "indexer-without-kernels": WORKER
+    + "RuntimeError: Assertion error (/deepgemm/csrc/apis/attention.hpp:219): Unsupported architecture",
+    "pools-split-unlike": "RuntimeError: PD Disaggregation does NOT support PD different TP sizes for this model",
+    "deepgemm-experts-of-other-devices": "RuntimeError: Assertion error (deepgemm-src/deep_gemm/include/../utils/layout.hpp:68):"
+    " sfa_dtype == torch::kFloat and sfb_dtype == torch::kFloat",
+    "llama-cache-copy": "/src/ggml/src/ggml-cuda/cpy.cu:608: ggml_cuda_cpy: unsupported type combination (q4_0 to f16)",
+    "llama-operation-of-backend": "ggml_backend_cuda_graph_compute: op not supported ffn_moe_probs-9 (MAP_BINARY)",
+    "ik-llama-nan-of-router": "Oops(ggml_compute_forward_sum_rows_f32, ffn_moe_weights_sum-1): found -nan for i1 = 0",
 }
 TALK = """
 If the tokenizer needs blobfile, install it with pip.

@@ -20,6 +20,12 @@ SERVE = "vllm serve moonshotai/Kimi-K2.5 -tp 8 --trust-remote-code"
         "my launch command:",
         "启动命令：",
         "**启动命令**：",
+        "decode node:",
+        "node1:",
+        "- second box:",
+        "my start command is:",
+        "1) On the head:",
+        "-",
     ],
 )
 @pytest.mark.parametrize("command", [SERVE, f"VLLM_LOGGING_LEVEL=DEBUG {SERVE}", f"nohup {SERVE}"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from moonpad.values.finding import Finding
 from tests.unit.explain.judging import ask, ask_one
 
@@ -87,3 +89,32 @@ def test_a_switch_of_one_branch() -> None:
 def test_a_switch_that_changes_the_layout_is_not_known() -> None:
     text = 'MORE=""\nif [ "$WIDE" = 1 ]; then MORE="--enable-expert-parallel"; fi\n'
     assert ask_one(f"{text}{MP} --node-rank 0 $MORE", "2x8xH200").unknown
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "sglang serve --model-path moonshotai/Kimi-K2-Instruct --tp 16 --nnodes 2 --dist-init-addr 192.0.2.1:5000 ",
+        "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2-Instruct --tp 16 --nnodes 2 "
+        "--dist-init-addr=192.0.2.1:5000 ",
+        f"{MP} ",
+    ],
+)
+def test_two_commands_of_rank_1_and_none_of_rank_0(start: str) -> None:
+    text = f"first box\n{start}--node-rank 1\nsecond box\n{start}--port 30000 --node-rank 1\nboth hang"
+    (finding,) = found(text, "--node-rank")
+    assert "no command has rank 0" in finding.message
+    assert finding.remedy == "write --node-rank 0 on the machine that has this address"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{MP} --node-rank 1\n{MP} --node-rank 1\nThe same with --node-rank 0 on the first box.",
+        f"{MP} --node-rank 1\n{MP.replace('192.0.2.1', '192.0.2.9')} --node-rank 1",
+        f"{MP} --node-rank 1",
+        f"{MP} --node-rank $RANK\n{MP} --node-rank 1\n{MP} --node-rank 1",
+    ],
+)
+def test_where_rank_0_may_be_elsewhere(text: str) -> None:
+    assert not [each for each in found(text, "--node-rank") if "no command has rank 0" in each.message]

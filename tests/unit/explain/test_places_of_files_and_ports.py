@@ -146,6 +146,26 @@ def test_a_worker_of_one_pool() -> None:
     assert lacking not in said(_WORKER.format(module="", mode="prefill_and_decode", more=""))
 
 
+_SERVERS = """# context server
+trtllm-serve nvidia/DeepSeek-R1-FP4 --tp_size 4 --port 8001 {ctx} &
+# generation server
+trtllm-serve nvidia/DeepSeek-R1-FP4 --tp_size 4 --port 8002 {gen} &
+trtllm-serve disaggregated -c pools.yaml
+"""
+_FILE = "cat > {name} <<EOF\nkv_cache_config:\n  free_gpu_memory_fraction: 0.6\n{more}\nEOF\n"
+
+
+def test_servers_of_two_pools() -> None:
+    lacking = "the file has no cache_transceiver_config"
+    servers = _SERVERS.format(ctx="--config ctx.yaml", gen="--config gen.yaml")
+    both = "".join(_FILE.format(name=name, more=_TRANSFER) for name in ("ctx.yaml", "gen.yaml"))
+    one = _FILE.format(name="ctx.yaml", more="") + _FILE.format(name="gen.yaml", more=_TRANSFER)
+    assert lacking not in said(both + servers)
+    assert lacking in said(one + servers)
+    assert lacking not in said(one + servers.replace("trtllm-serve disaggregated -c pools.yaml", ""))
+    assert "no file of options is named" in said(_SERVERS.format(ctx="", gen=""))
+
+
 def test_the_buffer_of_a_transfer() -> None:
     text = _WORKER.replace("nvidia/DeepSeek-R1-FP4", "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16")
     lacking = "without max_tokens_in_buffer"

@@ -109,3 +109,22 @@ def test_the_script_gets_the_sizes_of_its_role() -> None:
     text = "\n".join(f"```bash\n{part}\n```" for part in (f"{TEMPLATE} {KV}", f"{TEMPLATE} {KV} --seed 1", *starts))
     judged = judge(read_script(text), Question())
     assert [(each.layout.dp, each.layout.tp) for each in judged if each.layout] == [(4, 4), (4, 4)]
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2-Instruct --tp 16 --dist-init-addr 192.0.2.1:5",
+        "vllm serve moonshotai/Kimi-K2-Instruct -tp 8 -pp 2 --master-addr 192.0.2.1 --headless",
+    ],
+)
+def test_machines_count_from_0(start: str) -> None:
+    (finding,) = found(f"{start} --nnodes 2 --node-rank 2 --trust-remote-code", "which are 0 to 1")
+    assert (finding.severity, finding.where) == (Severity.ERROR, "--node-rank")
+    assert not found(f"{start} --nnodes 3 --node-rank 2 --trust-remote-code", "which are 0 to 2")
+    assert not found(f"{start} --nnodes $N --node-rank 2 --trust-remote-code", "which are 0 to")
+
+
+def test_a_machine_that_joins_later_counts_on() -> None:
+    start = "sglang serve --model-path moonshotai/Kimi-K2-Instruct --tp 16 --nnodes 2 --node-rank 2"
+    assert not found(f"{start} --elastic-ep-backend mooncake --trust-remote-code", "which are 0 to")

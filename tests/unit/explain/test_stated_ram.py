@@ -16,7 +16,7 @@ def about(text: str, where: str) -> list[str]:
     return [finding.message for finding in judged.findings if finding.where == where]
 
 
-@pytest.mark.parametrize("ram", ["256GB DDR5", "256 GB of RAM", "RAM: 256 GB"])
+@pytest.mark.parametrize("ram", ["256GB DDR5", "256 GB of RAM", "RAM: 256 GB", "256 gigs of RAM"])
 def test_too_little(ram: str) -> None:
     text = f"# one RTX 5090, {ram}\n{START}"
     (said,) = about(text, "host memory")
@@ -31,6 +31,39 @@ def test_enough(ram: str) -> None:
     text = f"# one RTX 5090, {ram}\n{START}"
     assert about(text, "host memory") == []
     assert verdict(ask(text)[0])[0].startswith("Fits (")
+
+
+@pytest.mark.parametrize(
+    ("modules", "total"),
+    [
+        ("8x32GB DDR5", 256),
+        ("8*32G DDR4-3200 RDIMM", 256),
+        ("8 x 32 GB of RAM", 256),
+        ("RAM: 8x 16GB", 128),
+        ("内存 64G*4", 256),
+        ("DDR5-5600 ECC 16G × 16", 256),
+    ],
+)
+def test_modules_are_counted(modules: str, total: int) -> None:
+    (said,) = about(f"# one RTX 5090, {modules}\n{START}", "host memory")
+    assert f"{total} GB" in said
+
+
+def test_a_table_of_free() -> None:
+    (said,) = about(
+        f"{START}\n        total   used   free\nMem:    251Gi   12Gi   230Gi\n# one RTX 5090\n", "host memory"
+    )
+    assert "251 GB" in said
+
+
+@pytest.mark.parametrize("modules", ["12*64G DDR5", "16 x 64GB DDR5", "RAM: 64GB x 12", "24x 32G RDIMM"])
+def test_enough_modules(modules: str) -> None:
+    assert about(f"# one RTX 5090, {modules}\n{START}", "host memory") == []
+
+
+def test_memory_of_devices_is_no_module() -> None:
+    (said,) = about(f"# 8x 32GB VRAM, RTX 5090\n{START}", "host memory")
+    assert "is not known" in said
 
 
 def test_nothing_is_said_of_it() -> None:

@@ -25,7 +25,7 @@ _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
         *("pip", "install", "clone", "huggingface", "download", "modelscope", "make", "build", "wget", "conda"),
         *("ARCH", r"\b(?:git|uv|hf|apt)\b"),
     ),
-    "dynamo": ("dynamo", "nvext", "NATS", "ETCD", "--connector", "--disaggregation-mode"),
+    "dynamo": ("dynamo", "nvext", "NATS", "ETCD", "--connector", "--disaggregation-mode", r"serve\s+disagg"),
     "manifests": (_YAML, "kubectl", "helm", "docker", "podman", "nerdctl"),
     "containers": (
         *("docker", "podman", "nerdctl", "image", "tainer", "compose", "services:", "singularity", "enroot", "srun"),

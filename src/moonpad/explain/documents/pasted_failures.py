@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence, Set
 from typing import Final
 
 from moonpad.engines import ENGINES
-from moonpad.engines.host_expert_names import LESS_ON_DEVICES, OF_SHARES, OLD_PROGRAMS
+from moonpad.engines.host_expert_names import FEWER_ON_DEVICES, LESS_ON_DEVICES, OF_SHARES, OLD_PROGRAMS, ON_DEVICES
 from moonpad.engines.log_grammar import CauseLine, failure_at, is_mild
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
@@ -25,7 +25,7 @@ from moonpad.explain.documents.order_of_errors import causes_first, each_once
 from moonpad.explain.documents.text_hints import version_mentions
 from moonpad.explain.documents.told_ends import LABEL, OF_MEMORY, TOLD, begins_an_error, printed_lines, telling_lines
 from moonpad.explain.documents.told_generally import CHAPTER, FENCE, HEADING, is_general, mended_lines
-from moonpad.explain.grouping import Group
+from moonpad.explain.grouping import Group, value_of
 from moonpad.explain.results import Edit, Remark, shortened
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
@@ -49,7 +49,7 @@ _ERRS: Final = re.compile(
     r"|not support|larger than|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM"
     r"|only support|[Uu]nsupported|exhausted|报错|OutOfResources|Exception: can't find|never been tested|Duplicate rpc"
     r"|Unable to find|metadata not found|invalid magic|not yet supported|not initialized|NULL value|\(E[A-Z]\d{4}\)"
-    r"|malformed response|[Ww]atchdog timeout \(|ASSERT[(:]|MPI_ERR_\w|Caught signal \d"
+    r"|malformed response|[Ww]atchdog timeout \(|ASSERT[(:]|MPI_ERR_\w|Caught signal \d|Oops\("
 )
 _LOGGED_ERRS: Final = re.compile(
     r"too SMALL|undefined symbol|times? out|timed out|addProxyOp|Xid \(PCI|\bfatal\b|is restricted|[Cc]ouldn't"
@@ -207,9 +207,14 @@ def _of_others(
 
 
 def _of_program(remark: Remark, command: Command) -> Remark:
-    """Without the options of an engine that its former programs do not have."""
+    """Without the options of an engine that its former programs do not have, and with the one that helps most."""
     if command.program in OLD_PROGRAMS and OF_SHARES in remark.finding.remedy:
-        remark = replace(remark, finding=replace(remark.finding, remedy=LESS_ON_DEVICES))
+        return replace(remark, finding=replace(remark.finding, remedy=LESS_ON_DEVICES))
+    if OF_SHARES in remark.finding.remedy and "out of memory" in remark.finding.message:
+        on_devices = value_of(command.argv, (ON_DEVICES,))
+        if on_devices is not None and on_devices.text not in ("0", "1"):
+            remedy = f"{FEWER_ON_DEVICES}{remark.finding.remedy}"
+            return replace(remark, finding=replace(remark.finding, remedy=remedy))
     return remark
 
 

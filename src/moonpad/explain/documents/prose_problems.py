@@ -34,6 +34,8 @@ _LOST: Final = "missing-backslash"
 _SENTENCE_ENDS: Final = re.compile(r"[A-Za-z]+(?:[ ][\w'’,-]{1,40}){2,40}[?!.:][ \t]*$")
 _ARROW: Final = re.compile(r"<<-?[ \t]+[A-Za-z]+(?:[ ][\w'’,-]{1,40}){2}")
 """A mark of a heredoc, with words of a sentence behind it."""
+_NOTE: Final = re.compile(r"(?:[ \t]+|(?<=[ \t]))\([A-Za-z\d][^()$'\"`=;|&<>\\]{2,200}\)[.,:]?[ \t]*$")
+"""`(8xH200, 0.11.2)` at the end of a command's line."""
 _WORDS: Final = 4
 _TALLEST: Final = 2_000
 """Lines of one word."""
@@ -70,6 +72,7 @@ def without_prose(problems: Sequence[Problem], lines: Sequence[str], commands: S
         for problem in problems
         if problem.code != _LOST or problem.line not in listed
         if problem.line in own or not _is_of_a_sentence(problem, lines)
+        if not _is_note(problem, lines)
         if problem.code not in _OF_SHELL
         or not (
             _is_prose(problem, lines) or _is_no_command(problem, lines, own) or _is_behind(problem, lines, commands)
@@ -84,6 +87,12 @@ def _is_of_a_sentence(problem: Problem, lines: Sequence[str]) -> bool:
     if problem.code == _LOST:
         return _SENTENCE_ENDS.search(line) is not None and _OPTION.search(line) is None
     return problem.code == "unclosed" and _ARROW.search(line, max(0, problem.column - 1)) is not None
+
+
+def _is_note(problem: Problem, lines: Sequence[str]) -> bool:
+    """Whether a bracket that a shell refuses holds what a person notes behind a command."""
+    line = lines[problem.line - 1][:2_000] if 1 <= problem.line <= len(lines) else ""
+    return problem.code == "syntax" and _NOTE.match(line, max(0, problem.column - 1)) is not None
 
 
 def _is_behind(problem: Problem, lines: Sequence[str], commands: Sequence[Command]) -> bool:

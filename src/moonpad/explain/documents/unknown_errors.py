@@ -13,6 +13,7 @@ from moonpad.engines.own_words import OwnWords, Says, own_words
 from moonpad.engines.start_log import READY
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.documents.broken_errors import continued
+from moonpad.explain.documents.checked_keys import told_of_keys
 from moonpad.explain.results import shortened
 
 OWN_WORDS: Final = "the error says itself what is wrong: "
@@ -91,6 +92,8 @@ def _told_in(lines: Mapping[int, str], script: Script, *, in_log: bool) -> tuple
     script.budget.work(_WORK * len(lines), "its error lines")
     numbers = sorted(lines)
     own = own_words([continued(lines[number], number, script.lines) for number in numbers])
+    if in_log and (keys := _of_keys(numbers if own is None else numbers[: own.number + 1], script)) is not None:
+        return keys
     if own is None or own.says is Says.LOGGED or _OF_A_CLIENT.search(own.words):
         return None
     number = numbers[own.number]
@@ -99,6 +102,14 @@ def _told_in(lines: Mapping[int, str], script: Script, *, in_log: bool) -> tuple
         return None
     failure = _in_words(own) if own.says is Says.WHAT else _of_kind(own, above) if in_log else None
     return None if failure is None else (failure, number)
+
+
+def _of_keys(numbers: Sequence[int], script: Script) -> tuple[Failure, int] | None:
+    """What the first of the lines that counts wrong keys says of them."""
+    for number in numbers:
+        if (failure := told_of_keys(number, script.lines)) is not None:
+            return failure, number
+    return None
 
 
 def happened(text: str) -> Failure | None:

@@ -105,6 +105,14 @@ _LABEL: Final = re.compile(
     re.MULTILINE,
 )
 """`**command line**: vllm serve …`, `my launch command: …`: what a person calls the command in front of it."""
+_CALLED: Final = re.compile(
+    r"^(?:(?:[-*+•]|\d{1,2}[.)])[ ]+)?(?:(?:[A-Za-z0-9#'’()_-]{1,20}[ ]){1,5}[A-Za-z0-9#'’()_-]{1,20}[ ]?[:：]"
+    rf"|[A-Za-z]{{2,12}}[-_ ]?\d{{1,3}}[ ]?[:：]|(?<=[-*+•][ ]))"
+    r"(?=[ \t]*(?:(?:[A-Z][A-Z0-9_]{2,60}=\S{1,200}|nohup|sudo|time|env)[ ]+){0,8}"
+    rf"{BEHIND_A_SENTENCE})",
+    re.MULTILINE,
+)
+"""`decode node: vllm serve …`, `node1: vllm serve …` and `- vllm serve …`: which of the starts of a text it is."""
 _ASIDE: Final = re.compile(
     r"^[ \t]{0,12}[A-Z][a-z]+[:,]?(?:[ ]+(?:[^\s'\"`$\\=|;&<>{}()]|\((?=[^()\n]*\))|\))+){3,}[ ]*$", re.MULTILINE
 )
@@ -157,7 +165,9 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     text = _SET_IN_A_ROW.sub(lambda match: ";".ljust(len(match[0])), text)
     if not text.startswith("#!"):
         text = _ASKED.sub(_without_question, _SENTENCE.sub(_without_sentence, text))
-        text = _ASIDE.sub(_aside, _SAID.sub(_said, _LEAD.sub(_ignored, _LABEL.sub(_ignored, text))))
+        text = _ASIDE.sub(
+            _aside, _SAID.sub(_said, _LEAD.sub(_ignored, _CALLED.sub(_ignored, _LABEL.sub(_ignored, text))))
+        )
     if text.count("`") % 2:
         text = _SPAN.sub(IGNORED, text, count=1)
     text = _LAST.sub(IGNORED, text)

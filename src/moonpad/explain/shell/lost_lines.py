@@ -11,6 +11,7 @@ from typing import Final
 
 from moonpad.engines.foreign_names import STARTS
 from moonpad.explain.commands import Problem
+from moonpad.explain.shell.joined_blocks import FOLDED
 from moonpad.explain.source_text import Problems
 from moonpad.values.records import replace
 
@@ -31,9 +32,14 @@ def with_images(text: str, start: int, problems: Problems) -> str:
     if "serve" not in text and not _RUN.search(text):
         return text
     joined, offset, inside, has_image = list(text), 0, False, False
+    folded: int | None = None  # how far the key is indented whose lines YAML joins
     for line, below in pairwise(text.split("\n")):
         at, whole = offset + len(line), line[:_LONGEST]
         offset = at + 1
+        if folded is not None and whole.strip() and len(line) - len(line.lstrip()) <= folded:
+            folded = None
+        if ">" in whole and FOLDED.fullmatch(whole):
+            folded = len(line) - len(line.lstrip())
         if match := _RUN.search(whole):
             inside, has_image = not whole.lstrip().startswith("#"), False
             whole = whole[match.end() :]
@@ -45,7 +51,8 @@ def with_images(text: str, start: int, problems: Problems) -> str:
         lost = inside and not has_image and _IMAGE_FIRST.match(below[:_LONGEST])
         if lost or (alone and _MODEL_FIRST.match(below[:_LONGEST])):
             message = "this line does not end with a backslash, so the shell ends the command here"
-            problems.add(_LOST, start + at - 1, start + at, message, "end the line with a backslash")
+            if folded is None:
+                problems.add(_LOST, start + at - 1, start + at, message, "end the line with a backslash")
             joined[at] = " "
         elif not below.lstrip().startswith("-"):
             inside = False

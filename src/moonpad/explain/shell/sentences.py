@@ -23,6 +23,10 @@ _RULE: Final = re.compile(r"[-=#*~]{3,}")
 """A line of dashes around a title: `--- Install llama-server ---`."""
 _DASHES: Final = frozenset("-–—")
 """What stands between the parts of a sentence: `this is no llama-server - it is left alone`."""
+_BEHIND_A_DASH: Final = _DASHES | frozenset({"->", "=>", "→", "⇒", "➜"})
+_OF_ANNOTATION: Final = re.compile(r"[(\[]?(?:[^\W_]|[^\W_][\w.'’×/+:~%-]{0,60}[^\W_])[)\]]?[,.;:?!]{0,3}")
+"""A word or a number, and no option, variable or address."""
+_STOPPED_OPTION: Final = re.compile(r"--[a-z][a-z0-9-]{2,60}[,;.]")
 _SET: Final = frozenset({"=", ":=", "=="})
 """`llama-server = ap pkgs.llama-cpp "llama-server"`: a name of another language that gets a value."""
 _ASSIGNED: Final = re.compile(r"[A-Z][A-Z0-9_]*=\S+")
@@ -106,7 +110,22 @@ def _takes_model(program: str) -> bool:
 def without_prose(program: str, argv: tuple[Word, ...]) -> tuple[Word, ...]:
     """Of the words behind a program those that are its own."""
     own, named = _without_sentence(argv), program_named(program)
-    return _without_remark(own) if named is not None and named.kind == "server" else own
+    return _without_remark(_without_annotation(own)) if named is not None and named.kind == "server" else own
+
+
+def _without_annotation(argv: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Of a server's command without what a person notes behind it: `--tp 8 — 8xH200`, `--enable-metrics, then OOM`."""
+    at = len(argv)
+    while at > 1 and not argv[at - 1].unresolved and _OF_ANNOTATION.fullmatch(argv[at - 1].text):
+        at -= 1
+    if at < 2 or not any(word.text.startswith("--") for word in argv[:at]):
+        return argv
+    last, noted = argv[at - 1], len(argv) - at
+    if last.text in _BEHIND_A_DASH and (noted or last.text == "-"):
+        return argv[: at - 1]
+    if noted and _STOPPED_OPTION.fullmatch(last.text) and not last.unresolved:
+        return (*argv[: at - 1], cut(last, 0, len(last.text) - 1))
+    return argv
 
 
 def _without_sentence(argv: tuple[Word, ...]) -> tuple[Word, ...]:

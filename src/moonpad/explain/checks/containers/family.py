@@ -13,7 +13,7 @@ from moonpad.explain.checks.containers.compose_words import compose_words, refus
 from moonpad.explain.checks.containers.container_devices import container_devices
 from moonpad.explain.checks.containers.container_slips import CONTAINER_SLIPS
 from moonpad.explain.checks.containers.dockerfile_slips import dockerfile_slips
-from moonpad.explain.checks.containers.image_chips import image_of_other_chip, image_of_other_maker
+from moonpad.explain.checks.containers.image_chips import image_of_other_chip, image_of_other_maker, image_of_processor
 from moonpad.explain.checks.containers.image_programs import (
     behind_entrypoint,
     options_without_program,
@@ -50,6 +50,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     image_of_other_tab,
     image_of_other_chip,
     image_of_other_maker,
+    image_of_processor,
     image_reference,
     options_without_program,
     started_twice,

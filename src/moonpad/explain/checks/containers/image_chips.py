@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from moonpad.catalog.image_devices import image_devices
-from moonpad.engines.image_names import PULLED_FOR_CUDA
+from moonpad.engines.image_names import LAYERS_ON_DEVICES, PROCESSOR_ALONE, PULLED_FOR_CUDA
 from moonpad.engines.surrounding_names import IMAGES_OF, PLAIN_ASCEND
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.memory.shared_memory import shell_around
@@ -49,6 +49,19 @@ def image_of_other_chip(case: Case) -> Iterator[Remark]:
     message = f"{shortened(image.text, 60)} is built for {_CHIPS[tag]}, and the text names {kind}: its kernels do not "
     message += "run there"
     remedy = f"take the image whose tag ends in -{_NAMES[kind]}"
+    remark = make_remark(Severity.WARNING, Code.CONFLICT, image.text, message, remedy, word=image)
+    yield Remark(remark.finding, command=0, word=image)
+
+
+def image_of_processor(case: Case) -> Iterator[Remark]:
+    """`llama.cpp:server` where layers are to lie on devices: the build in it has no backend for any."""
+    image = next((each for each in _images(case) if PROCESSOR_ALONE.fullmatch(each.text)), None)
+    layers = case.option(*LAYERS_ON_DEVICES)
+    if image is None or layers is None or layers.value in ("0", None) or image.unresolved:
+        return
+    kind = next(match["kind"] for match in [PROCESSOR_ALONE.fullmatch(image.text)] if match is not None)
+    message = f"{shortened(image.text, 60)} computes on the processor alone: {layers.written} is taken and does nothing"
+    remedy = f"take the image {kind}-cuda for NVIDIA, {kind}-rocm for AMD, or {kind}-vulkan"
     remark = make_remark(Severity.WARNING, Code.CONFLICT, image.text, message, remedy, word=image)
     yield Remark(remark.finding, command=0, word=image)
 

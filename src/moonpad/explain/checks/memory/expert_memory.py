@@ -31,8 +31,8 @@ _TYPE: Final = re.compile(r"[-_.](?:UD[-_])?I?Q(?P<bits>[1-8])_", re.IGNORECASE)
 """`-Q4_K_M`: at least so many bits a weight."""
 _RAM: Final = (
     re.compile(
-        r"(?<![\w.])(?P<size>\d{2,4}|[1-8](?:\.\d{1,2})?(?=[ ]?T))[ ]?(?P<unit>[GT])i?B?[+]?[ ]?"
-        r"(?:of[ ])?(?:\w{1,12}[ ])?(?:D?RAM|内存|DDR[345]|system memory|host memory)",
+        r"(?<![\w.])(?P<size>\d{2,4}|[1-8](?:\.\d{1,2})?(?=[ ]?T))[ ]?(?P<unit>[GT])(?:i?B|igs?(?:abytes?)?)?[+]?"
+        r"[ ]?(?:of[ ])?(?:\w{1,12}[ ])?(?:D?RAM|内存|DDR[345]|system memory|host memory)",
         re.IGNORECASE,
     ),
     re.compile(
@@ -40,8 +40,22 @@ _RAM: Final = (
         r"[ ]?(?P<unit>[GT])i?B?(?!\w)",
         re.IGNORECASE,
     ),
+    re.compile(r"^[ \t>]*Mem:[ ]{2,20}(?P<size>\d{2,4}|[1-8](?:\.\d)?(?=T))(?P<unit>[GT])i\b"),  # of `free -h`
 )
-_OF_DEVICE: Final = re.compile(r"VRAM|显存|GPU memory", re.IGNORECASE)
+_MODULES: Final = (
+    re.compile(
+        r"(?<![\w.])(?P<count>[1-9]\d?)[ ]?[x×*][ ]?(?P<size>8|16|24|32|48|64|96|128|256)[ ]?Gi?B?(?![\w/])",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?<![\w.])(?P<size>8|16|24|32|48|64|96|128|256)[ ]?Gi?B?[ ]?[x×*][ ]?(?P<count>[1-9]\d?)(?![\w.])",
+        re.IGNORECASE,
+    ),
+)
+"""`8*32G DDR5`, `RAM: 64GB x 16`: modules, of which one is not all."""
+_OF_MODULES: Final = re.compile(r"DDR\d|DIMM|\bRAM\b|(?<!显)内存|system memory|host memory", re.IGNORECASE)
+_AROUND: Final = 30
+_OF_DEVICE: Final = re.compile(r"VRAM|显存|HBM|GPU memory", re.IGNORECASE)
 _EACH: Final = re.compile(r"per (?:socket|node|numa)|each (?:socket|node|cpu)|每(?:个|颗|路|节点)", re.IGNORECASE)
 _NODES: Final = (
     re.compile(r"(?:Socket\(s\)|NUMA node\(s\)):[ ]{0,40}(?P<nodes>\d{1,2})\b", re.IGNORECASE),
@@ -193,9 +207,15 @@ def _stem(path: str) -> str:
 
 def _sizes(line: str) -> Iterator[float]:
     """GB of RAM that a line speaks of."""
+    counted = [match for pattern in _MODULES for match in pattern.finditer(line)]
+    for match in counted:
+        near = line[max(0, match.start() - _AROUND) : match.end() + _AROUND]
+        if _OF_MODULES.search(near) and not _OF_DEVICE.search(near):
+            yield float(match["size"]) * int(match["count"])
     for pattern in _RAM:
         for found in pattern.finditer(line):
-            if not _OF_DEVICE.search(found[0]):
+            of_modules = any(match.start() <= found.start("size") < match.end() for match in counted)
+            if not of_modules and not _OF_DEVICE.search(found[0]):
                 yield float(found["size"]) * (1024 if found["unit"] in "Tt" else 1)
 
 

@@ -47,7 +47,9 @@ _LONGEST: Final = 2000
 
 
 def _ranks(case: Case) -> int:
-    """Of those that a command starts on its own machine."""
+    """Of those that a command starts on its own machine, each a process."""
+    if case.commands[0].program in image_names.ONE_PROCESS:
+        return 1
     return case.first.layout.tp * case.first.layout.pp * (case.first.node.data_parallel_local or 1)
 
 

@@ -21,13 +21,13 @@ from moonpad.explain.checks.nodes.peer_checks import (
 )
 from moonpad.explain.checks.nodes.profiled_starts import profiled_forks
 from moonpad.explain.checks.nodes.rank_checks import unlike_modules, unlike_ranks
-from moonpad.explain.checks.nodes.rank_ranges import launched_ranks, ranks_beyond
+from moonpad.explain.checks.nodes.rank_ranges import launched_ranks, nodes_beyond, ranks_beyond
 from moonpad.explain.checks.nodes.ray_environment import environment_of_ray
 from moonpad.explain.checks.nodes.ray_joins import fewer_in_cluster, ray_joins
 from moonpad.explain.checks.nodes.ray_nodes import kept_on_one_node
 from moonpad.explain.checks.nodes.ray_ranks import ranks_kept_from_ray
 from moonpad.explain.checks.nodes.reach_checks import loopback_in_container, quantization_name, unreachable
-from moonpad.explain.checks.nodes.same_rank import rank_of_another
+from moonpad.explain.checks.nodes.same_rank import no_first_rank, rank_of_another
 from moonpad.explain.checks.nodes.serving_script import serving_script
 from moonpad.explain.checks.nodes.side_by_side import one_bootstrap_port, one_port, one_set_of_devices, one_side_channel
 from moonpad.explain.checks.nodes.slurm_jobs import slurm_devices, slurm_idle_nodes, slurm_tasks
@@ -57,7 +57,9 @@ FAMILY: Final[tuple[Check, ...]] = (
     ranks_kept_from_ray,
     *HEAD_CHECKS,
     rank_of_another,
+    no_first_rank,
     ranks_beyond,
+    nodes_beyond,
     launched_ranks,
     asked_devices,
     devices_of_predictor,

@@ -1,5 +1,5 @@
-"""Data-parallel ranks beyond their number: in the engine's own options, and in those of a program that starts a script
-once a rank."""
+"""Ranks beyond their number: of machines, and of data parallelism, in the engine's own options and in those of a
+program that starts a script once a rank."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.nodes.data_parallel import LARGEST_MACHINE
 from moonpad.explain.commands import Command, Word
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import base_name
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first
@@ -21,6 +22,7 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
 _MOST: Final = 8
+_NODE_RANK: Final = "--node-rank"
 _wrong = partial(make_remark, Severity.ERROR, Code.ILLEGAL_LAYOUT)
 
 
@@ -41,6 +43,19 @@ def ranks_beyond(case: Case) -> Iterator[Remark]:
             remedy = f"make it {size - local} or less, or {names.RANKS} {first + local}"
             remedy = remedy if local <= size else f"start {size} ranks at most"
             yield replace(_wrong(flag, message, remedy, at=place.index), command=number)
+
+
+def nodes_beyond(case: Case) -> Iterator[Remark]:
+    """`--nnodes 2 --node-rank 2`: machines counted from 1. Those that join a group that grows count on."""
+    for number, reading in enumerate(case.readings):
+        nodes, rank, place = reading.node.nodes, reading.node.node_rank, reading.parsed.occurrence(_NODE_RANK)
+        if nodes is None or rank is None or place is None or rank < nodes or is_fragment(case.commands[number]):
+            continue
+        if any("elastic" in (each.flag or "") for each in reading.parsed.occurrences) or nodes < 2:
+            continue
+        message = f"{rank} of {nodes} machines, which are 0 to {nodes - 1}: their ranks never all meet"
+        remedy = f"count the machines from 0: 0 to {nodes - 1}"
+        yield replace(_wrong(_NODE_RANK, message, remedy, at=place.index), command=number)
 
 
 def _ranks(first: int, count: int) -> str:

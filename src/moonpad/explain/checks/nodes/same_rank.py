@@ -12,7 +12,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import ADDRESS, model_of, value_of
-from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
@@ -22,9 +22,14 @@ _TITLE: Final = re.compile(
 """Not of servers or workers: texts number those of which each answers by itself."""
 _NO_TITLE: Final = re.compile(r"[=$]|\\$|^[ \t]*(?:export|ssh|scp|docker|kubectl)\b")
 _LONGEST: Final = 80
+_LONGEST_LINE: Final = 2_000
 _FARTHEST: Final = 120
 """Lines above a command in which its title is looked for."""
-_RANKS: Final = (("--node-rank", "--nnodes"), (names.FIRST_RANK, names.RANKS), (names.OWN_RANK, names.RANKS))
+_NODE_RANK: Final = "--node-rank"
+_NODES: Final = "--nnodes"
+_RANKS: Final = ((_NODE_RANK, _NODES), (names.FIRST_RANK, names.RANKS), (names.OWN_RANK, names.RANKS))
+_RANK_0: Final = re.compile(r"rank[\"'`\]]{0,2}[ \t]{0,3}[=:]?[ \t]{0,3}[\"'`]?(?:0(?![\d.])|[$<{])", re.IGNORECASE)
+"""Of a line that starts rank 0, speaks of it, or leaves open which rank it starts."""
 _ROLES: Final = re.compile(r"kv_producer|kv_consumer|\bprefill\b|\bdecode\b")
 _NEAREST: Final = 4
 
@@ -48,6 +53,32 @@ def rank_of_another(case: Case) -> Iterator[Remark]:
             remedy = f"give each machine its own {flag}, from 0 on"
             code = Code.CONFLICT
             yield replace(make_remark(Severity.WARNING, code, flag, message, remedy, at=at), command=number)
+
+
+def no_first_rank(case: Case) -> Iterator[Remark]:
+    """Two commands that meet at one address as the same rank, `--node-rank 1`, where no line has rank 0: one was copied
+    from the other, and all wait for the first machine."""
+    script, own = case.script, case.commands[0]
+    address, rank = value_of(own.argv, ADDRESS), value_of(own.argv, (_NODE_RANK,))
+    if address is None or rank is None or unresolved(address.text) or not whole(rank.text) or is_fragment(own):
+        return
+    if _machines(own, _NODES) < 2 or any(_RANK_0.search(line[:_LONGEST_LINE]) for line in script.lines):
+        return
+    script.budget.work(len(script.lines) + len(script.commands), "its engine commands")
+    ranks = [(each, value_of(each.argv, (_NODE_RANK,))) for each in script.commands if _meets_at(each, address.text)]
+    twins = [each for each, its in ranks if its is not None and its.text == rank.text and _is_same(own, each)]
+    if len(twins) < 2 or twins[0].line != own.line or any(its is None or unresolved(its.text) for _, its in ranks):
+        return
+    at = next(at for at, word in enumerate(own.argv) if word.text.partition("=")[0] == _NODE_RANK)
+    message = f"{rank.text} here and in {script.where(twins[1].line)}, which meet at {shortened(address.text, 40)}, "
+    message += "and no command has rank 0: all wait for it"
+    remedy = f"write {_NODE_RANK} 0 on the machine that has this address"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, _NODE_RANK, message, remedy, at=at)
+
+
+def _meets_at(command: Command, address: str) -> bool:
+    its = value_of(command.argv, ADDRESS)
+    return its is not None and its.text == address
 
 
 def _machines(command: Command, size: str) -> int:

@@ -32,11 +32,11 @@ _PROSE: Final = frozenset("，。；：！？、（）")
 _GOES_ON: Final = frozenset(
     """
     and but then because when while which where so it i on with after before or since although though however gives
-    fails crashes dies hangs works returns gets
+    fails crashes dies hangs works returns gets for in from under using got gave throws raises runs stops says
     """.split()  # noqa: SIM905
 )
 """Words with which a sentence goes on behind a command."""
-_WORD_OF_TEXT: Final = re.compile(r"[A-Za-z][A-Za-z'’]*[,.;:?!]?|\d[\w.]*[,.;:?!]?")
+_WORD_OF_TEXT: Final = re.compile(r"[(\[]?[A-Za-z\d][\w'’.×/+-]*[)\]]?[,.;:?!]{0,3}|[-–—&+]")
 _FEW: Final = 2
 _LONGEST_SENTENCE: Final = 200
 """Words of one: each of a hundred thousand stray words is looked at, and not all behind each."""
@@ -190,7 +190,7 @@ def _without_dashes(word: Word, at: int, book: Rulebook) -> Iterator[Remark]:
 
 def _goes_on(command: Command, at: int) -> bool:
     """`--port 8000 and it dies after loading`: words of a sentence, and no option behind them."""
-    if len(command.argv) - at <= _FEW or command.argv[at].text.casefold() not in _GOES_ON:
+    if len(command.argv) - at < _FEW or command.argv[at].text.casefold() not in _GOES_ON:
         return False
     behind = [word.text for word in command.argv[at : at + _LONGEST_SENTENCE]]
     return all(map(_WORD_OF_TEXT.fullmatch, behind[: 2 * _FEW])) and not any(text.startswith("-") for text in behind)
