@@ -22,6 +22,7 @@ CAUSES = [
     (ASCEND, "EI0008: 2026-04-24-06:32:27.781.599 The CANN versions are inconsistent: tag[AllGather], local_version[8.5.0], remote_version[8.3.RC1]", "different releases of CANN"),
     (ASCEND, f"{AT}Execution_Error_ROCE_CQE(EI0013): An error CQE occurred during operator execution. Peer information: server 10.0.0.2, device ID 1.", "lost over RoCE"),
     (ASCEND, f"{AT}Ranktable_Detecte_Failed(EI0015): The ranktable information detection failed, Reason:[timeout].", "not all ranks reached the first one"),
+    (ASCEND, "[ERROR] the socversion Ascend910B1 of bin package does not match the current device socverison Ascend310P3. Please modify default socversion in run.sh", "built for Ascend910B1"),
     (ASCEND, "RuntimeError: NPU function error: aclrtSynchronizeStreamWithTimeout, error code is 507054", "cannot correct"),
     (ASCEND, "E20260608 14:45:44.404089 342420 ascend_direct_transport.cpp:1107] Connect timeout to: 10.2.0.3:20033, you can increase the timeout", "could not connect to the other side"),
     (AMD, "ValueError: type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e4b8', 'fp8e5b16')", "fnuz"),
