@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from moonpad.engines.base import Engine, Reading
-from moonpad.engines.foreign_names import PREFILL_PARALLEL
+from moonpad.engines.foreign_names import BUILT_ELSEWHERE, PREFILL_PARALLEL
 from moonpad.explain.commands import Command, Script, Wrapper, whole_number
 from moonpad.explain.documents.device_generations import alike, by_full_names, of_generation, spoken_generation
 from moonpad.explain.documents.device_mentions import (
@@ -39,7 +39,7 @@ from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.fewer_devices import all_there_are
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.kinds_too_small import largest_too_small
-from moonpad.explain.meant_platform import is_for_ascend
+from moonpad.explain.meant_platform import is_for_ascend, speaks_of_npus_alone
 from moonpad.explain.programs import is_server
 from moonpad.explain.proposed_devices import (
     NO_AMD_DEVICE,
@@ -148,10 +148,13 @@ def _cluster_of(
     if question.cluster is not None:
         return question.cluster, question.cluster_because
     # A build of the engine for Ascend, whose memory is not judged: its devices are known all the same.
-    platforms = (Platform.ASCEND,) if any(map(is_for_ascend, commands)) else engine.platforms
+    script.budget.work(script.steps_to_scan + 8 * len(script.placed_hints), "the text around its engine commands")
+    npus = any(map(is_for_ascend, commands)) or (
+        (engine.name, Platform.ASCEND.value) in BUILT_ELSEWHERE and speaks_of_npus_alone(script)
+    )
+    platforms = (Platform.ASCEND,) if npus else engine.platforms
     if platforms == (Platform.CPU,):
         return cluster_named("cpu"), f"{engine.name} runs on a CPU"
-    script.budget.work(script.steps_to_scan + 8 * len(script.placed_hints), "the text around its engine commands")
     used = _used(reading, commands[0].container, commands[0].pods)
     first = min(command.line for command in commands)
     variables = (*ROCM_ENV, *engine.command_line.rocm_env)

@@ -8,7 +8,9 @@ from typing import Final
 
 from moonpad.engines.surrounding_names import PLATFORM_OPTIONS
 from moonpad.engines.text_signs import OF_NPUS
-from moonpad.explain.commands import Command
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.device_mentions import mentions, platform_of
+from moonpad.values.platform import Platform
 
 _IMAGE: Final = re.compile(r"ascend|[-_/:]cann|[-_]npu\b", re.IGNORECASE)
 _QUANTIZATIONS: Final = frozenset({("--quantization", "ascend"), ("--quantization", "modelslim")})
@@ -38,6 +40,12 @@ def is_for_ascend(command: Command) -> bool:
         or any("/dev/davinci" in word.text for word in command.prefix)
         or (image is not None and _IMAGE.search(image.text) is not None)
     )
+
+
+def speaks_of_npus_alone(script: Script) -> bool:
+    """Whether all devices that the text names are Ascend's: an engine with a build for them finds them by itself."""
+    kinds = {each.kind for each in mentions(script.lines, script.placed_hints) if each.known}
+    return bool(kinds) and all(platform_of(kind) is Platform.ASCEND for kind in kinds)
 
 
 def _given(command: Command) -> set[tuple[str, ...]]:

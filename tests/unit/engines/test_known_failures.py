@@ -59,6 +59,7 @@ SAMPLES = {
     "shared-memory-of-sm120": "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 106496, Hardware limit: 101376. Reducing block sizes or `num_stages` may help.",
     "no-kernel-image": "[rank0]: RuntimeError: CUDA error: no kernel image is available for execution on the device",
     "fp8-blocks-sm": """RuntimeError: Unsupported SM version for FP8 block scaling GEMM""",
+    "fp8-of-gfx942": """ValueError("type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e4b8', 'fp8e5b16')")""",
     "fp8-below-sm89": """ERROR 03-22 06:48:14 [worker_base.py:620] ValueError("type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e4b15', 'fp8e5')")""",
     "no-attention-backend-draft": WORKER
     + "ValueError: No valid attention backend found for cuda with AttentionSelectorConfig(head_size=64, dtype=torch.bfloat16, kv_cache_dtype=fp8_ds_mla, use_mla=False, use_non_causal=True)",
@@ -246,6 +247,7 @@ SAMPLES = {
     "lmcache-batched-tokens": "ValueError: Mamba-hybrid models with LMCache require block_size <= max_num_batched_tokens < 2 * block_size",
     "npu-list-of-all-experts": "AclNN_Parameter_Error(EZ1001): When groupList is not null, size of groupList(tensor) 256 should be equal to weight dim 0 32 with groupType 0.",
     "nixl-side-channel-address": "zmq.error.ZMQError: Cannot assign requested address (addr='tcp://10.0.0.7:5558'), VLLM_NIXL_SIDE_CHANNEL_HOST=10.0.0.7",
+    "ascend-draft-metadata": "(EngineCore_DP0 pid=1482) AttributeError: 'ForwardContext' object has no attribute 'draft_attn_metadatas'",
     "ascend-direct-connect": "E1210 03:24:54.778028 2548307 ascend_direct_transport.cpp:820] Failed to connect to target: 172.16.100.99:25389, status: 103900",
     "trtllm-heads-of-a-group": "RuntimeError: fmhaKernels.cuh:444: numHeadsQ/numHeadsKv is not supported",
     "drafts-head-not-in-checkpoint": WORKER

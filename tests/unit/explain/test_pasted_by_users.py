@@ -91,6 +91,15 @@ def test_brackets_in_a_sentence_are_no_subshell() -> None:
 
     text = f"Trying it on two boxes (96 GB each) with vLLM 0.15.1:\n\n{SERVE}\n"
     assert not read_script(text).problems
+    small = f"pip install of vLLM 0.18.0 (rocm wheel) on bare metal\n\n$ {SERVE}\n"
+    assert not read_script(small).problems
+
+
+def test_a_bracket_in_a_command_is_told() -> None:
+    from moonpad.explain.script import read_script
+
+    for line in ("pip install vllm (rocm)", "echo waits for the server (a while) --now"):
+        assert read_script(f"#!/bin/bash\n{line}\n{SERVE}\n").problems
 
 
 def test_a_program_glued_to_a_variable_is_told_and_parted() -> None:

@@ -212,30 +212,6 @@ ON_VLLM = [
         f"""{R1} -tp 8 --speculative-config '{{"method":"mtp","num_speculative_tokens":3}}'""",
     ),
     (
-        "qwen3-30b-blocks",
-        "0.20.0",
-        "vllm serve Qwen/Qwen3-30B-A3B-FP8 -tp 4",
-        "vllm serve Qwen/Qwen3-30B-A3B-FP8 -tp 2",
-    ),
-    (
-        "qwen3-235b-blocks",
-        "0.20.0",
-        "vllm serve Qwen/Qwen3-235B-A22B-Instruct-2507-FP8 -tp 8",
-        f"vllm serve Qwen/Qwen3-235B-A22B-Instruct-2507-FP8 -tp 8 {EP}",
-    ),
-    (
-        "minimax-m2-blocks",
-        "0.20.0",
-        "vllm serve MiniMaxAI/MiniMax-M2 -tp 8",
-        "vllm serve MiniMaxAI/MiniMax-M2 -tp 4",
-    ),
-    (
-        "qwen3-coder-480b-blocks",
-        "0.10.0",
-        "vllm serve Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8 -tp 8",
-        f"vllm serve Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8 -tp 8 {EP}",
-    ),
-    (
         "qwen-35b-shared-blocks",
         "0.22.0",
         "vllm serve Qwen/Qwen3.6-35B-A3B-FP8 -tp 8",

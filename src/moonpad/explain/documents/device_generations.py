@@ -12,14 +12,15 @@ from moonpad.explain.documents.device_mentions import Mention, capability_of, pl
 from moonpad.values.platform import Platform
 from moonpad.values.records import replace
 
-_LONGEST: Final = 2000
+LONGEST: Final = 2000
 """A longer line is data, not prose."""
-_IN_TAGS: Final = re.compile(r"[\w.-]/[\w./-]{1,80}:[\w.-]{0,80}?(?<![a-z0-9])(mi30x|mi35x)(?![a-z0-9])", re.IGNORECASE)
+IN_TAGS: Final = re.compile(r"[\w.-]/[\w./-]{1,80}:[\w.-]{0,80}?(?<![a-z0-9])(mi30x|mi35x)(?![a-z0-9])", re.IGNORECASE)
 _IN_WORDS: Final = re.compile(r"(?<![\w])(gfx942|gfx950|mi30x|mi35x)(?![\w])", re.IGNORECASE)
 _FOR_BUILDS: Final = re.compile(r"ROCM_ARCH|GPU_(?:TARGETS|ARCHS?)\b|HIP_ARCHITECTURES|offload-arch", re.IGNORECASE)
 """What a build is compiled for is a list of what it could run on."""
 _HERE: Final = re.compile(r"\bhere[ ](?:for|on|with)[ ](?:(?:the|an?|AMD)[ ])*", re.IGNORECASE)
-_MEANS: Final[Mapping[str, str]] = {"mi30x": "gfx942", "mi35x": "gfx950"}
+BUILT_FOR: Final[Mapping[str, str]] = {"mi30x": "gfx942", "mi35x": "gfx950"}
+"""A part of a tag → the generation that the image is built for."""
 _VARIANT: Final = "-NVL"
 _ALIKE: Final[Mapping[str, str]] = {"gfx950": "MI355X"}
 """Generations whose devices all have the same memory, and one of them. Those of gfx942 have 128, 192 or 256 GB."""
@@ -31,9 +32,9 @@ def of_generation(named: Sequence[Mention], lines: Sequence[str], images: Iterab
     generations = {capability_of(each.kind) for each in named if platform_of(each.kind) is Platform.ROCM}
     if len(generations) < 2:
         return named
-    own = {match[1] for image in images for match in _IN_TAGS.finditer(image)}
-    tags = own or {match[1] for text in lines for match in _IN_TAGS.finditer(text[:_LONGEST])}
-    wanted = {_MEANS[tag.lower()] for tag in tags}
+    own = {match[1] for image in images for match in IN_TAGS.finditer(image)}
+    tags = own or {match[1] for text in lines for match in IN_TAGS.finditer(text[:LONGEST])}
+    wanted = {BUILT_FOR[tag.lower()] for tag in tags}
     if len(wanted) == 1 and wanted <= generations:
         return [each for each in named if capability_of(each.kind) in wanted]
     return [each for each in named if not _elsewhere(each, named, lines)]
@@ -56,7 +57,7 @@ def by_full_names(named: Sequence[Mention]) -> Sequence[Mention]:
 
 def _elsewhere(each: Mention, named: Sequence[Mention], lines: Sequence[str]) -> bool:
     """Whether its line says `here for …` of others after it."""
-    text = lines[each.line - 1][:_LONGEST]
+    text = lines[each.line - 1][:LONGEST]
     match = _HERE.search(text)
     if match is None or text.find(each.kind) < 0 or each.kind in text[match.end() :]:
         return False
@@ -66,11 +67,11 @@ def _elsewhere(each: Mention, named: Sequence[Mention], lines: Sequence[str]) ->
 def spoken_generation(lines: Sequence[str]) -> str:
     """A kind that stands for the only generation of AMD that the text speaks of; "" where its kinds differ in
     memory, or where it speaks of another maker's or pulls an image for that."""
-    if any("nvidia" in text[:_LONGEST].casefold() or PULLED_FOR_CUDA.search(text[:_LONGEST]) for text in lines):
+    if any("nvidia" in text[:LONGEST].casefold() or PULLED_FOR_CUDA.search(text[:LONGEST]) for text in lines):
         return ""
-    spoken = (text[:_LONGEST].replace("_", "-") for text in lines if not _FOR_BUILDS.search(text[:_LONGEST]))
+    spoken = (text[:LONGEST].replace("_", "-") for text in lines if not _FOR_BUILDS.search(text[:LONGEST]))
     words = {match[1].lower() for text in spoken for match in _IN_WORDS.finditer(text)}
-    generations = {_MEANS.get(word, word) for word in words}
+    generations = {BUILT_FOR.get(word, word) for word in words}
     return _ALIKE.get(next(iter(generations)), "") if len(generations) == 1 else ""
 
 

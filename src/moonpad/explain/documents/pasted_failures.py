@@ -49,14 +49,15 @@ _ERRS: Final = re.compile(
     r"|not support|larger than|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM"
     r"|only support|[Uu]nsupported|exhausted|报错|OutOfResources|Exception: can't find|never been tested|Duplicate rpc"
     r"|Unable to find|metadata not found|invalid magic|not yet supported|not initialized|NULL value|\(E[A-Z]\d{4}\)"
-    r"|malformed response|[Ww]atchdog timeout \(|ASSERT[(:]|MPI_ERR_\w|Caught signal \d|Oops\("
+    r"|malformed response|[Ww]atchdog timeout \(|ASSERT[(:]|MPI_ERR_\w|Caught signal \d|Oops\(|Memory access fault"
+    r"|[Dd]oesn't support|\bE[A-Z]\d{4}: "
 )
 _LOGGED_ERRS: Final = re.compile(
     r"too SMALL|undefined symbol|times? out|timed out|addProxyOp|Xid \(PCI|\bfatal\b|is restricted|[Cc]ouldn't"
     r"|tried to allocate|insufficient|exceeded|RetCode|mismatch|not found|denied|No space left|[Nn]o such file|非法"
     r"|please use one or more of|Unable to create ah|group of specs for \d{3,5} seconds|incompatible|memory: 0,"
     r"|Timed out|ProxyOps?\(|non-zero status|is not installed|Invalid diff|not available: Invalid Argument"
-    r"|transfer timeout|not available$|no transport available|No route to host|Connection refused"
+    r"|transfer timeout|Connect timeout to|not available$|no transport available|No route to host|Connection refused"
     r"|panicked at |has offset \d|Read-only file system|no socket interface|not allocate any GPUs|\bException: "
 )
 """Words that say so in a line of a log alone, and in a sentence anything."""

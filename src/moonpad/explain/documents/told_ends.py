@@ -28,9 +28,11 @@ _COMMAND: Final = re.compile(
     r"|.*\\[ \t]*$"
 )
 _ERROR: Final = re.compile(
-    r"[ \t]*(?:\[?\w{0,12}[ ]?\d{0,4}\]?:?[ ])?(?:"
+    r"[ \t]*(?:\[?\w{0,12}[ ]?\d{0,4}\]?:?[ ]|:0:\w{1,40}\.cpp[ ]{0,20}:[^\n]{0,200}?[ ](?=HSA_STATUS))?"
+    r"(?:"
     r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception|Failure|OutOfResources)\b(?::|[ ]*$|\()"
     r"|(?:CUDA|HIP|NPU) (?:error|out of memory)\b|(?:[Ff]ailed|Cannot|Could not|Unable) to \w|Out of memory\b"
+    r"|Memory access fault by GPU\b|HSA_STATUS_ERROR\w*"
     r"|[Ff]atal(?: error)?: |FATAL\b|Segmentation fault|Aborted\b|Not enough memory\b)"
 )
 """How a line begins that is an error."""

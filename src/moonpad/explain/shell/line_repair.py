@@ -114,9 +114,13 @@ _CALLED: Final = re.compile(
 )
 """`decode node: vllm serve …`, `node1: vllm serve …` and `- vllm serve …`: which of the starts of a text it is."""
 _ASIDE: Final = re.compile(
-    r"^[ \t]{0,12}[A-Z][a-z]+[:,]?(?:[ ]+(?:[^\s'\"`$\\=|;&<>{}()]|\((?=[^()\n]*\))|\))+){3,}[ ]*$", re.MULTILINE
+    r"^[ \t]{0,12}(?:[A-Z][a-z]+[:,]?"
+    r"|[a-z]{2,20}(?=[ ][^\n(]{0,120}[ ](?:of|on|with|for|from|the|in|and|after|under)[ ])(?![^\n]*[ ]--?[a-z]))"
+    r"(?:[ ]+(?:[^\s'\"`$\\=|;&<>{}()]|\((?=[^()\n]*\))|\))+){3,}[ ]*$",
+    re.MULTILINE,
 )
-"""`Trying it on two machines (96 GB each)`: a sentence, in which brackets start no shell."""
+"""`Trying it on two machines (96 GB each)`: a sentence, in which brackets start no shell; also one that begins small,
+where a word is in it that sentences have, and no option."""
 _FEW_WORDS: Final = 1
 _SENTENCE_BEGINS: Final = re.compile(
     r"[ \t]*(?:[*_]{1,3}(?=\w)|[A-Z]|[a-z]+'|(?:the|this|that|these|when|but|so|and|because|after|before|my|our|we|you"

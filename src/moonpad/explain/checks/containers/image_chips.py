@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from moonpad.catalog.image_devices import image_devices
@@ -12,7 +12,8 @@ from moonpad.engines.surrounding_names import IMAGES_OF, PLAIN_ASCEND
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.memory.shared_memory import shell_around
 from moonpad.explain.commands import Word
-from moonpad.explain.documents.device_mentions import mentions, platform_of
+from moonpad.explain.documents.device_generations import BUILT_FOR, IN_TAGS, LONGEST
+from moonpad.explain.documents.device_mentions import capability_of, mentions, platform_of
 from moonpad.explain.documents.spoken_capabilities import other_maker
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
@@ -41,6 +42,7 @@ def image_of_other_chip(case: Case) -> Iterator[Remark]:
     if found is None:
         found = next(((image, "a2") for image in images if PLAIN_ASCEND.search(image.text)), None)
     if found is None:
+        yield from _image_of_other_generation(case, images)
         return
     image, tag = found
     kinds = _kinds(case)
@@ -48,7 +50,10 @@ def image_of_other_chip(case: Case) -> Iterator[Remark]:
         return
     message = f"{shortened(image.text, 60)} is built for {_CHIPS[tag]}, and the text names {kind}: its kernels do not "
     message += "run there"
+    plain = image.text.replace(f"-{tag}", "", 1)
     remedy = f"take the image whose tag ends in -{_NAMES[kind]}"
+    if kind == "A2" and PLAIN_ASCEND.search(plain):
+        remedy = f"take {shortened(plain, 60)}"
     remark = make_remark(Severity.WARNING, Code.CONFLICT, image.text, message, remedy, word=image)
     yield Remark(remark.finding, command=0, word=image)
 
@@ -64,6 +69,37 @@ def image_of_processor(case: Case) -> Iterator[Remark]:
     remedy = f"take the image {kind}-cuda for NVIDIA, {kind}-rocm for AMD, or {kind}-vulkan"
     remark = make_remark(Severity.WARNING, Code.CONFLICT, image.text, message, remedy, word=image)
     yield Remark(remark.finding, command=0, word=image)
+
+
+def _image_of_other_generation(case: Case, images: Sequence[Word]) -> Iterator[Remark]:
+    """AMD's: the image of the container, else the only one that the text names."""
+    named = [(image.text, match) for image in images for match in IN_TAGS.finditer(image.text)]
+    if not images:
+        case.script.budget.once("images of a generation", case.script.steps_to_scan, "the text around its commands")
+        named = [
+            (_word_at(line, match), match) for line in case.script.lines for match in IN_TAGS.finditer(line[:LONGEST])
+        ]
+    tags = {match[1].casefold() for _, match in named}
+    devices = {(kind, capability_of(kind)) for kind in _kinds(case) if platform_of(kind) is Platform.ROCM}
+    if len(tags) != 1 or len({capability for _, capability in devices}) != 1:
+        return
+    text, tag = named[0][0], next(iter(tags))
+    kind, capability = min(devices)
+    right = next((each for each, generation in BUILT_FOR.items() if generation == capability), None)
+    if right is None or right == tag:
+        return
+    message = f"{shortened(text, 70)} is built for {BUILT_FOR[tag]}, and the text names {kind}, which is {capability}: "
+    message += "kernels of the one do not run on the other"
+    word = images[0] if images else None
+    remark = make_remark(
+        Severity.WARNING, Code.CONFLICT, text, message, f"take the image with {right} in its tag", word=word
+    )
+    yield Remark(remark.finding, command=0, word=word)
+
+
+def _word_at(line: str, match: re.Match[str]) -> str:
+    """The whole reference of an image, of which a part matches."""
+    return line[line.rfind(" ", 0, match.start()) + 1 :].split(maxsplit=1)[0].strip("`'\"(),;:*")
 
 
 def _images(case: Case) -> list[Word]:

@@ -103,7 +103,8 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
     kept = f"keep the experts whole: {spread}"  # where one rank alone is left, a machine of several is meant
     remedy = fewer if in_ram else kept if most == 1 and ranks > 2 else f"{fewer}, or {kept}"
     severity = Severity.ERROR if sure else Severity.WARNING
-    remark = make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, remedy, at=place.index)
+    whole_experts = [Edit(len(case.commands[0].argv), 0, (spread,))] if sure and not by_option else []
+    remark = make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, remedy, at=place.index, edits=whole_experts)
     told = refined and tells_of_failure(case.script)
     if is_legal and case.version and not told:
         return

@@ -22,6 +22,7 @@ _insecure = partial(make_remark, Severity.WARNING, Code.INSECURE)
 _OF_NPUS: Final = re.compile(r"/dev/(?:davinci_manager|devmm_svm|hisi_hdc)")
 """What all NPUs of a machine are managed by."""
 _NO_DEVICE: Final = re.compile(rf"{_OF_NPUS.pattern}|/dev/(?:infiniband|fuse|shm|mem|kmem|net|snd|video)\b|^$")
+_ASCEND_IMAGE: Final = re.compile(r"(?:^|/)ascend/|[-_](?:npu|cann)(?![a-z])", re.IGNORECASE)
 _NAME_NPUS: Final = "name the NPUs, --device=/dev/davinci0 for each, and leave it out"
 _RDMA: Final = "/dev/infiniband"
 _RDMA_VARIABLE: Final = re.compile(r"IB_HCA|_HCA_|IBGDA|IB_GID|RDMA")
@@ -112,7 +113,9 @@ def _open_option(wrapper: Wrapper, option: WrapperOption, command: Command) -> t
         case "docker run", "--privileged" if wrapper.has(name):
             files = [value for option in wrapper.values("--device") for value in [option.partition(":")[0]]]
             named = wrapper.devices is not None or wrapper.value("--gpus") or not all(map(_NO_DEVICE.search, files))
-            of_ascend = any(map(_OF_NPUS.match, files))
+            of_ascend = any(map(_OF_NPUS.match, files)) or _ASCEND_IMAGE.search(
+                wrapper.image.text if wrapper.image else ""
+            )
             remedy = _NAME_NPUS if of_ascend else _NAME_DEVICES
             remedy = "leave it out: the devices are named" if named else remedy
             remedy = _NAME_RDMA if named and _needs_rdma(wrapper, command) else remedy
