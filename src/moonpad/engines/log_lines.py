@@ -8,17 +8,20 @@ from typing import Final
 
 _PROCESS: Final = r"\([\w. -]{1,40}?(?:[ ]\w+=[\w.:-]+){0,3}[ ]?pid=\d+(?:,[ ]ip=[\w.:]+)?\)"
 """`(APIServer pid=1)`, `(RayWorkerWrapper pid=9, ip=10.0.0.2)`."""
+_OF_RAY: Final = r"\((?:raylet|autoscaler)(?:[ ]\+\w{2,12})?(?:,[ ]ip=[\w.:]+)?\)(?=[ ])"
+"""`(autoscaler +13s)`."""
 _STAMP: Final = r"(?:\d{4}-)?\d\d-\d\d[ T]\d\d:\d\d:\d\d"
-_STAMPED: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:")
+_OF_PROCESS: Final = re.compile(rf"pid=|\d{{4}}-\d\d-\d\dT\d\d:|{_OF_RAY}")
 _FRONT: Final = re.compile(
     r"(?:[ \t\0]*(?:"
     r"[\w.-]{1,60}[ ]{0,20}\|(?=[ ])"  # of docker compose
     rf"|{_STAMP}(?:[.,]\d+)?[ ]\|(?=[ ])"  # of Docker's desktop
     r"|\[pod/[\w./-]{1,150}\]"  # of kubectl --prefix
     r"|\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:?\d\d)?(?:[ ]std(?:out|err)[ ][PF])?"
-    r"|[A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ][\w.-]{1,60}[ ][\w.@-]{1,60}\[\d+\]:"  # of journald
+    r"|[A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ][\w.-]{1,60}[ ][\w.@()-]{1,60}\[\d+\]:"  # of journald
     r"|(?:[A-Z][a-z]{2}[ ][A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ]\d{4})?\[\d+,\d+\]<std(?:out|err)>:"  # of mpirun
-    rf"|{_PROCESS}|\[(?:rank|GPU|RANK)[ ]?\d+\]:?|\d{{1,6}}:(?=[ ]|{_STAMP}|\(\w+ pid=|[A-Z]{{4,8}} ))[ ]?){{0,5}}"
+    r"|(?:systemd|\([\w.@-]{1,60}\))\[\d+\]:"  # of journald without its stamps
+    rf"|{_PROCESS}|{_OF_RAY}|\[(?:rank|GPU|RANK)[ ]?\d+\]:?|\d{{1,6}}:(?=[ ]|{_STAMP}|\(\w+ pid=|[A-Z]{{4,8}} ))[ ]?){{0,5}}"
 )
 """What stands before a line in the logs of containers and of several processes."""
 _LINE: Final = re.compile(
@@ -54,6 +57,18 @@ _LINE: Final = re.compile(
     r"|server_args=(?:ServerArgs\(|\{)"
     r"|(?:[\w.-]{1,40}[ ]){0,2}[\w.-]{0,40}:[ ]error:[ ]|error:[ ]invalid argument|Error:[ ]No such option"
     r"|Try '[\w. -]{1,60} --help'"
+    r"|(?:Warning|Normal)[ ]{1,20}[A-Z][A-Za-z]{3,40}[ ]{1,20}(?:\d{1,4}[smhd]|<(?:unknown|invalid)>)"  # of kubectl
+    r"|(?:\d{1,4}[smhd]){1,3}[ ]{2,20}(?:Warning|Normal)[ ]{2,20}[A-Z][A-Za-z]{3,40}[ ]"
+    r"|(?:Last[ ])?State:[ ]{2,20}(?:Waiting|Running|Terminated)[ ]*$|Reason:[ ]{2,20}[A-Z][A-Za-z]{3,40}[ ]*$"
+    r"|(?:Exit Code|Restart Count):[ ]{2,20}\d{1,5}[ ]*$|(?:Started|Finished):[ ]{2,20}[A-Z][a-z]{2},[ ]"
+    r"|[a-z0-9][a-z0-9.-]{1,100}[ ]{2,40}\d{1,2}/\d{1,2}[ ]{2,20}[A-Z][\w:]{3,40}[ ]{2,20}\d{1,5}[ ]"
+    r"|0/\d{1,5} nodes are available: |Error from server \(\w{3,30}\): |Error: (?:INSTALLATION|UPGRADE) FAILED: "
+    r"|error: (?:unable to recognize|resource mapping not found|error validating)\b"
+    r"|Type[ ]{2,20}Reason[ ]{2,20}Age[ ]|Runner failed with exception: "
+    r"|[\w@.\\-]{1,80}\.service: [A-Za-z]"  # of systemd
+    r"|FATAL:[ ]{3}\S|WARNING: Could not find any \w{2,8} files on this host"  # of Apptainer
+    r"|nvidia-container-cli: |(?:srun|sbatch|salloc): unrecognized option"
+    r"|-?(?:ba)?sh: (?:line \d{1,5}: )?[\w./-]{1,200}: (?:command not found|[NP][\w ]{8,40})[ ]*$"
     r")"
 )
 _NEVER: Final = re.compile(r"[ \t\0]*(?:$|[\\#{}<>*&\"'$`]|--)")
@@ -110,7 +125,7 @@ def logged_lines(lines: list[str]) -> set[int]:
         at = behind_front(line)
         own = line[at:]
         named = line[:at].partition("|")[0].strip() if "|" in line[:at] else ""
-        process = "pid=" in line[:at] or _STAMPED.search(line[:at]) is not None
+        process = _OF_PROCESS.search(line[:at]) is not None
         if _TRACEBACK.match(own) or _FRAME.match(own) or _USAGE.match(own):
             inside = _LONGEST_TRACEBACK
             found.add(number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from moonpad.engines.log_lines import logged_lines, without
 from moonpad.explain.commands import Word
 from moonpad.explain.documents.catalogues import read_catalogue
 from moonpad.explain.documents.dockerfile import is_dockerfile, read_dockerfile
@@ -29,6 +30,8 @@ _LED: Final = re.compile(
 _CONFIG_MAP: Final = re.compile(
     r"""["']?kind["']?:[ \t]*["']?(?:ConfigMap|Secret)\b|^(?:configMap|secret)Generator:""", re.MULTILINE
 )
+_OF_EVENTS: Final = re.compile(r"Events:[ \t]*|[ \t]+-{4}[ -]{4,200}")
+"""What stands above the events that `kubectl describe` prints."""
 _NO_SCRIPT: Final = (".md", ".json", ".py")
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 """Half of a character in JSON, `\\ud83d\\ude80`, which YAML does not take."""
@@ -99,10 +102,22 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
     if _FIRST_KEY.match(text) or _JSON.match(text):
         from moonpad.explain.manifests.manifest_reader import read_manifest  # it needs PyYAML
 
-        return read_manifest(_SURROGATE.sub(_BLANK, text), start, state)
+        return read_manifest(_SURROGATE.sub(_BLANK, _without_log(text)), start, state)
     if led := _LED.match(text):
         return read_kind(text[led.end() :], start + led.end(), state)
     return False
+
+
+def _without_log(text: str) -> str:
+    """Blank where a log, or what a cluster printed of the object, was pasted below it."""
+    lines = text.split("\n")
+    logged = logged_lines(lines)
+    if not logged:
+        return text
+    logged |= {number for number, line in enumerate(lines) if _OF_EVENTS.fullmatch(line)}
+    last = max((number for number, line in enumerate(lines) if line.strip() and number not in logged), default=-1)
+    behind = [number for number in logged if number > last]
+    return without(lines, behind, {}) if behind and last >= 0 else text
 
 
 def _read_hcl(text: str, start: int, state: ScriptState) -> bool:
