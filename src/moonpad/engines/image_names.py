@@ -105,3 +105,7 @@ MAKERS_IN_TEXT: Final = re.compile(
     r"(?::[a-zA-Z0-9][\w.-]{0,60})?"
 )
 """Images of the makers in a line of prose, with a tag or without."""
+
+FILE: Final = r"[-_+](?=v?[0-9][\w.+-]{1,60}\.(?:sif|simg|sqsh|squashfs)(?![\w.]))"
+"""Between the name and the tag of an image that was made into one file: `vllm-openai_v0.11.2.sif` of Apptainer,
+`vllm+vllm-openai+v0.11.2.sqsh` of enroot."""

@@ -21,7 +21,8 @@ _FRONT: Final = re.compile(
     r"|[A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ][\w.-]{1,60}[ ][\w.@()-]{1,60}\[\d+\]:"  # of journald
     r"|(?:[A-Z][a-z]{2}[ ][A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ]\d{4})?\[\d+,\d+\]<std(?:out|err)>:"  # of mpirun
     r"|(?:systemd|\([\w.@-]{1,60}\))\[\d+\]:"  # of journald without its stamps
-    rf"|{_PROCESS}|{_OF_RAY}|\[(?:rank|GPU|RANK)[ ]?\d+\]:?|\d{{1,6}}:(?=[ ]|{_STAMP}|\(\w+ pid=|[A-Z]{{4,8}} ))[ ]?){{0,5}}"
+    rf"|{_PROCESS}|{_OF_RAY}"
+    rf"|\[(?:rank|GPU|RANK)[ ]?\d+\]:?|\d{{1,6}}:(?=[ ]|{_STAMP}|\(\w+ pid=|[A-Z]{{4,8}} ))[ ]?){{0,5}}"
 )
 """What stands before a line in the logs of containers and of several processes."""
 _LINE: Final = re.compile(

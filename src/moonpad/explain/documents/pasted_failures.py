@@ -57,7 +57,8 @@ _LOGGED_ERRS: Final = re.compile(
     r"|transfer timeout|not available$|no transport available|No route to host|Connection refused"
     r"|panicked at |has offset \d|Read-only file system|no socket interface|not allocate any GPUs|\bException: "
     r"|OOMKilled|OOM killer|status=2\d\d/|unrecognized option|already in use|nv files on this host|probe failed"
-    r"|failed (?:liveness|startup) probe|initializing for too long|nodes are available|Exited with exit code 127|returned error code: 4"
+    r"|failed (?:liveness|startup) probe|initializing for too long|nodes are available|Exited with exit code 127"
+    r"|returned error code: 4"
 )
 """Words that say so in a line of a log alone, and in a sentence anything."""
 _DEEPEST: Final = 7
