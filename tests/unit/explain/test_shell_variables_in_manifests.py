@@ -1,4 +1,4 @@
-"""What Kubernetes does not fill in: a shell's `$NAME`, a variable that stands below, the old value of one's own name."""
+"""What Kubernetes does not fill in: a shell's `$NAME`, a variable that stands below, the old value of the own name."""
 
 from __future__ import annotations
 

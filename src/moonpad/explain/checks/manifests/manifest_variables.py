@@ -1,5 +1,5 @@
-"""`$(NAME)` in the arguments and the env of a container: Kubernetes fills in what the container's own env has, in an env
-what stands above it, and nothing else; a shell's `$NAME` it leaves as it is."""
+"""`$(NAME)` in the arguments and the env of a container: Kubernetes fills in what the container's own env has, in an$
+env what stands above it, and nothing else; a shell's `$NAME` it leaves as it is."""
 
 from __future__ import annotations
 
