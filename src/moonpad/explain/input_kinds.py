@@ -47,7 +47,8 @@ def is_program(text: str) -> bool:
 _MANIFEST: Final = re.compile(
     r"(?:[ \t]*(?:#[^\n]*|---[ \t]*)?\n){0,40}"
     r"(?:apiVersion:[ ]\S+[ \t]*\nkind:[ ]\S|kind:[ ]\S+[ \t]*\napiVersion:[ ]\S"
-    r"|services:[ \t]*\n[ ]{1,8}[\w.-]+:[ \t]*\n)"
+    r"|services:[ \t]*\n[ ]{1,8}[\w.-]+:[ \t]*\n"
+    r"|[A-Za-z][\w.-]*:[ \t]*\n[ ]{1,8}(?:-[ ])?[A-Za-z][\w.-]*:(?:[ \t]|\n))"  # of Helm
 )
 
 
