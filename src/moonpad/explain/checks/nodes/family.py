@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from moonpad.explain.checks.check_case import Check
-from moonpad.explain.checks.nodes.asked_machines import asked_devices, devices_of_predictor, rank_of_job
+from moonpad.explain.checks.nodes.asked_machines import (
+    asked_devices,
+    devices_of_predictor,
+    machines_not_joined,
+    rank_of_job,
+)
 from moonpad.explain.checks.nodes.counted_words import devices_in_words, nodes_of_section, ranks_of_pods
 from moonpad.explain.checks.nodes.data_parallel import data_parallel
 from moonpad.explain.checks.nodes.head_address import HEAD_CHECKS
@@ -62,6 +67,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     asked_devices,
     devices_of_predictor,
     rank_of_job,
+    machines_not_joined,
     unlike_sizes,
     started_in_turn,
     visible_devices,

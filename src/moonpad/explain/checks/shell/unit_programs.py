@@ -1,4 +1,4 @@
-"""The program of a systemd unit by its bare name: systemd looks for it in its own folders, not in the PATH of the unit."""
+"""The program of a systemd unit by its bare name: systemd looks for it in its own folders, not in the unit's PATH."""
 
 from __future__ import annotations
 
