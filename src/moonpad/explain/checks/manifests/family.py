@@ -38,6 +38,7 @@ from moonpad.explain.checks.manifests.port_forwards import forwarded_port
 from moonpad.explain.checks.manifests.probe_paths import probe_path
 from moonpad.explain.checks.manifests.probe_patience import probe_patience
 from moonpad.explain.checks.manifests.resource_names import resource_without_domain
+from moonpad.explain.checks.manifests.stateful_groups import ordered_pods, rank_of_template
 from moonpad.explain.checks.manifests.template_slips import template_slip
 from moonpad.explain.checks.manifests.worker_sets import variables_of_set, workers_behind_service
 from moonpad.explain.checks.manifests.worker_specs import size_of_worker_spec
@@ -51,6 +52,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     claim_of_one_node,
     weights_of_node,
     probe_patience,
+    ordered_pods,
+    rank_of_template,
     probed_port,
     exposed_port,
     published_port,
