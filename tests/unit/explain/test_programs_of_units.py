@@ -53,3 +53,10 @@ def test_a_bare_name_is_not_found_there(program: str, setting: str, folder: str)
 )
 def test_what_is_found_is_left(program: str, setting: str) -> None:
     assert remedies(program, setting) == []
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("notify", 1), ("forking", 1), ("simple", 0), ("exec", 0)])
+def test_a_server_sends_systemd_no_sign(kind: str, expected: int) -> None:
+    text = UNIT.format(program="/opt/engine/bin/vllm serve", setting=f"Type={kind}")
+    found = [finding for judged in ask(text) for finding in judged.findings if f"Type={kind} waits" in finding.message]
+    assert [each.remedy for each in found] == ["write Type=simple or exec"] * expected

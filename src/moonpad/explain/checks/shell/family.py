@@ -38,7 +38,7 @@ from moonpad.explain.checks.shell.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell.shell_lists import options_behind_text, words_behind_one
 from moonpad.explain.checks.shell.size_tests import size_of_one
 from moonpad.explain.checks.shell.told_elsewhere import told_elsewhere
-from moonpad.explain.checks.shell.unit_programs import unit_program
+from moonpad.explain.checks.shell.unit_programs import unit_program, unit_type
 from moonpad.explain.checks.shell.unlike_neighbours import unlike_neighbours
 from moonpad.explain.checks.shell.variable_prefixes import variable_prefix
 from moonpad.explain.checks.shell.variable_slips import (
@@ -67,6 +67,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     env_file_comment,
     exported_lines,
     unit_program,
+    unit_type,
     not_handed_on,
     slurm_header,
     interface_caret,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.engines.surrounding_names import ONE_PROCESS_A_NODE
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
@@ -14,6 +15,8 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
 _STARTS: Final = re.compile(r"[ \t]*ExecStart[ \t]*=[ \t]*[-@:+!|]*(?P<name>[A-Za-z][\w.-]*)(?=[ \t\\]|$)")
+_STARTED: Final = re.compile(r"[ \t]*ExecStart[ \t]*=[ \t]*\S")
+_TYPE: Final = re.compile(r"[ \t]*Type[ \t]*=[ \t]*(?P<type>notify(?:-reload)?|forking)[ \t]*$")
 _FOLDER: Final = re.compile(
     r"[ \t]*Environment[ \t]*=.*?\b(?:PATH=(?P<path>[^\s\"':]{1,200}/bin)|VIRTUAL_ENV=(?P<venv>[^\s\"']{1,200}))"
 )
@@ -48,6 +51,26 @@ def unit_program(case: Case) -> Iterator[Remark]:
     remedy = f"write its whole path: ExecStart={folder.rstrip('/') or '…'}/{name} …"
     remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "ExecStart", message, remedy, word=command.words[0])
     yield replace(remark, command=0)
+
+
+def unit_type(case: Case) -> Iterator[Remark]:
+    """`Type=notify` over a server that sends systemd no sign."""
+    script, command = case.script, case.commands[0]
+    if command.wrappers or not is_in_lines(_STARTED, script.lines, _LONGEST):
+        return
+    lines = list(numbered(script, 1, len(script.lines)))
+    start = next((number for number, text in lines if _STARTED.match(text[:_LONGEST])), 0)
+    said = [(number, match["type"]) for number, text in lines if (match := _TYPE.match(text[:_LONGEST]))]
+    if abs(start - command.line) > 1 or len(said) != 1 or case.base not in ONE_PROCESS_A_NODE:
+        return
+    number, kind = said[0]
+    does = "a sign that it is ready" if kind.startswith("notify") else "the process that it started to end"
+    message = (
+        f"{script.where(number)}: Type={kind} waits for {does}, which this server never does: systemd ends it after "
+    )
+    message += "TimeoutStartSec (90 s where none is set)"
+    remark = make_remark(Severity.WARNING, Code.CONFLICT, "Type", message, "write Type=simple or exec")
+    yield replace(remark, command=None)
 
 
 def _folder(lines: list[tuple[int, str]]) -> str | None:
