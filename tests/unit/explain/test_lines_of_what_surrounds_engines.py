@@ -94,3 +94,12 @@ def test_talk_about_such_a_line_is_none(line: str) -> None:
 def test_what_came_after_some_time_is_an_error_that_came() -> None:
     text = f"{COMMAND}\n\nIt hangs, and after 10 minutes: torch.OutOfMemoryError: CUDA out of memory.\n"
     assert "out of memory" in stopped(text)[0]
+
+
+def test_words_that_an_error_shows_are_told_once() -> None:
+    """The image begins with the server, and the log says that its words stand there twice."""
+    line = f"docker run --gpus all --ipc=host vllm/vllm-openai:v0.12.0 {COMMAND}"
+    log = "vllm: error: unrecognized arguments: serve moonshotai/Kimi-K2-Thinking"
+    found = [finding for judged in ask(f"{line}\n\n{log}\n") for finding in judged.findings]
+    assert len([each for each in found if "it refuses them" in each.message]) == 1
+    assert [each for each in found if "stands there twice" in each.message] == []

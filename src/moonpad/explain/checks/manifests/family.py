@@ -41,7 +41,7 @@ from moonpad.explain.checks.manifests.resource_names import resource_without_dom
 from moonpad.explain.checks.manifests.stateful_groups import ordered_pods, rank_of_template
 from moonpad.explain.checks.manifests.template_slips import template_slip
 from moonpad.explain.checks.manifests.worker_sets import variables_of_set, workers_behind_service
-from moonpad.explain.checks.manifests.worker_specs import size_of_worker_spec
+from moonpad.explain.checks.manifests.worker_specs import pipeline_of_one_machine, size_of_worker_spec
 
 FAMILY: Final[tuple[Check, ...]] = (
     variable_not_set,
@@ -69,6 +69,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     variables_of_set,
     workers_behind_service,
     size_of_worker_spec,
+    pipeline_of_one_machine,
     refused_quantities,
     resource_without_domain,
     files_of_maps,
