@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -12,6 +13,7 @@ from moonpad.explain.checks.nodes.node_checks import starts_ray
 from moonpad.explain.checks.nodes.slurm_jobs import slurm_devices
 from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.documents.device_mentions import cluster_named
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import block_of
@@ -19,6 +21,8 @@ from moonpad.values.finding import Code, Severity
 
 _PREDICTOR: Final = ("spec", "predictor", "model", "resources")
 _GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu")
+_OF_JOB: Final = (re.compile(r"(?:num_nodes|nodes):[ \t]*\d"), re.compile(r"(?:run|commands):"))
+"""Of a job of SkyPilot or dstack, which hands the lines to a shell of each machine."""
 _OVER_MACHINES: Final = (
     *("--data-parallel-size-local", "--data-parallel-address", "--data-parallel-backend", "--dist-init-addr"),
     *("--master-addr", "--headless"),
@@ -102,6 +106,8 @@ def machines_not_joined(case: Case) -> Iterator[Remark]:
         return
     if object_of(case, pod_objects(case.script)) is not None:
         return  # of an object of Kubernetes the pods may be joined by its operator
+    if not all(is_in_lines(each, case.script.lines, _NEAR) for each in _OF_JOB):
+        return  # what starts it by keys of its own may add what joins them
     if not case.laid_out or command.custom or command.more or is_fragment(command) or command.by_ray:
         return
     if case.base not in around.ONE_PROCESS_A_NODE or first.node.nodes is not None or starts_ray(case.script):
