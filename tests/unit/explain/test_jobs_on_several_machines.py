@@ -58,8 +58,9 @@ def test_what_joins_them_or_fits_one_is_left(line: str) -> None:
 
 def test_a_launcher_with_keys_of_its_own_is_left() -> None:
     text = (
-        "name: tp8\nmodel:\n  path: kimi-k2.5-nvfp4\n  container: vllm/vllm-openai:v0.20.0\nresources:\n  gpu_type: gb200\n"
-        "  gpus_per_node: 4\n  agg_nodes: 2\n  agg_workers: 1\nbackend:\n  type: vllm\n  vllm_config:\n    aggregated:\n"
+        "name: tp8\nmodel:\n  path: kimi-k2.5-nvfp4\n  container: vllm/vllm-openai:v0.20.0\n"
+        "resources:\n  gpu_type: gb200\n  gpus_per_node: 4\n  agg_nodes: 2\n  agg_workers: 1\n"
+        "backend:\n  type: vllm\n  vllm_config:\n    aggregated:\n"
         "      tensor-parallel-size: 8\n      trust-remote-code: true\n"
     )
     assert said(text, "nothing joins the machines") == []

@@ -21,7 +21,7 @@ from moonpad.values.finding import Code, Severity
 
 _PREDICTOR: Final = ("spec", "predictor", "model", "resources")
 _GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu")
-_OF_JOB: Final = (re.compile(r"(?:num_nodes|nodes):[ \t]*\d"), re.compile(r"(?:run|commands):"))
+_OF_JOB: Final = (re.compile(r"^[ \t]*(?:num_nodes|nodes):[ \t]*\d"), re.compile(r"^[ \t]*(?:run|commands):"))
 """Of a job of SkyPilot or dstack, which hands the lines to a shell of each machine."""
 _OVER_MACHINES: Final = (
     *("--data-parallel-size-local", "--data-parallel-address", "--data-parallel-backend", "--dist-init-addr"),
