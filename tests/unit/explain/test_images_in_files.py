@@ -63,6 +63,8 @@ def test_a_container_without_the_hosts_driver(program: str) -> None:
         f"apptainer exec $OPTIONS vllm_v0.12.0.sif {SERVE}",
         f"export APPTAINER_NV=1\napptainer exec vllm_v0.12.0.sif {SERVE}",
         f"enroot start vllm {SERVE}",
+        f"apptainer exec instance://engine {SERVE}",
+        "apptainer exec llama.sif llama-server -m Kimi-K2-Instruct-Q4_K_M-00001-of-00013.gguf",
     ],
 )
 def test_what_may_give_it_is_left(line: str) -> None:

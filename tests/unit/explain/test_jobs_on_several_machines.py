@@ -79,6 +79,7 @@ def test_the_weights_do_not_fit_the_disk(form: str, more: str, remedy: str) -> N
     ("form", "more"),
     [
         (SKY, "disk_size: 1500"),
+        (SKY, "disk_size: 256\n  infra: k8s"),
         (SKY, "disk_size: 256\nfile_mounts:\n  /models: s3://weights"),
         (DSTACK, "disk: 200GB..\n"),
         (DSTACK, "disk: 2TB"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.catalog.image_devices import image_devices
+from moonpad.engines.surrounding_names import ONE_PROCESS_A_NODE
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.memory.shared_memory import by_hand, shell_around
 from moonpad.explain.checks.own_platform import platform_told
@@ -30,6 +31,7 @@ _LONGEST: Final = 4000
 _PROCESSORS: Final = ("cpu", "none")
 _OF_FILES: Final = ("apptainer", "singularity")
 _DRIVERS: Final = {str(Platform.CUDA): "--nv", str(Platform.ROCM): "--rocm"}
+_INSTANCE: Final = "instance://"
 _GIVES_DRIVER: Final = frozenset({"--nv", "--nvccli", "--rocm"})
 _GIVEN_BY_VARIABLE: Final = re.compile(r"\b(?:APPTAINER|SINGULARITY)_(?:NV|NVCCLI|ROCM)=")
 
@@ -69,7 +71,9 @@ def image_file_devices(case: Case) -> Iterator[Remark]:
     texts = {word.text for word in holder.words}
     if texts & _GIVES_DRIVER or _GIVEN_BY_VARIABLE.search("\n".join(case.script.lines)):
         return
-    platform = platform_told(case) or str(Platform.CUDA)
+    if holder.image.text.startswith(_INSTANCE):
+        return  # it was started before, with options of its own
+    platform = platform_told(case) or (str(Platform.CUDA) if case.base in ONE_PROCESS_A_NODE else "")
     option = _DRIVERS.get(platform, "")
     if not option or not {*map(str, case.engine.platforms)} & {*_DRIVERS}:
         return

@@ -44,7 +44,10 @@ _DISK: Final = re.compile(
     r"(?P<unit>[GT](?:i|B|iB)?)?[\"']?[ \t]*(?:#.*)?$"
 )
 """Of SkyPilot, whose numbers are GiB, of dstack, whose `200GB..` is the least, and of vLLM's production stack."""
-_OTHER_PLACE: Final = re.compile(r"^[ \t]*(?:-[ ])?(?:file_mounts|volumes|mounts|storage_mounts)[ \t]*:")
+_OTHER_PLACE: Final = re.compile(
+    r"^[ \t]*(?:-[ ])?(?:(?:file_mounts|volumes|mounts|storage_mounts)[ \t]*:|(?:infra|cloud)[ \t]*:[ \t]*[\"']?k)"
+)
+"""Other disks, and SkyPilot over Kubernetes, where the size is not asked for."""
 _WRITTEN: Final = {"disk_size": "", "disk": "GB"}
 """The unit that stands behind a number, where it is no quantity of Kubernetes."""
 _LONGEST: Final = 300
