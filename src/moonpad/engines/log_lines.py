@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final
 
-_PROCESS: Final = r"\([\w. -]{1,40}?(?:[ ]\w+=[\w.:-]+){0,3}[ ]?pid=\d+(?:,[ ]ip=[\w.:]+)?\)"
-"""`(APIServer pid=1)`, `(RayWorkerWrapper pid=9, ip=10.0.0.2)`."""
+_PROCESS: Final = r"\([\w. -]{1,40}?(?:,?[ ]\w+=[\w.:-]+){0,3},?[ ]?pid=\d+(?:,[ ]ip=[\w.:]+)?\)"
+"""`(APIServer pid=1)`, `(RayWorkerWrapper pid=9, ip=10.0.0.2)`, `(worker1, rank=1, pid=2331, ip=10.0.0.5)`."""
 _OF_RAY: Final = r"\((?:raylet|autoscaler)(?:[ ]\+\w{2,12})?(?:,[ ]ip=[\w.:]+)?\)(?=[ ])"
 """`(autoscaler +13s)`."""
 _STAMP: Final = r"(?:\d{4}-)?\d\d-\d\d[ T]\d\d:\d\d:\d\d"
@@ -20,6 +20,7 @@ _FRONT: Final = re.compile(
     r"|\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:?\d\d)?(?:[ ]std(?:out|err)[ ][PF])?"
     r"|[A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ][\w.-]{1,60}[ ][\w.@()-]{1,60}\[\d+\]:"  # of journald
     r"|(?:[A-Z][a-z]{2}[ ][A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ]\d{4})?\[\d+,\d+\]<std(?:out|err)>:"  # of mpirun
+    r"|[A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ]{1,2}[\d:.]{8,15}[ ]\|(?=[ ])"  # of Modal
     r"|(?:systemd|\([\w.@-]{1,60}\))\[\d+\]:"  # of journald without its stamps
     rf"|{_PROCESS}|{_OF_RAY}"
     rf"|\[(?:rank|GPU|RANK)[ ]?\d+\]:?|\d{{1,6}}:(?=[ ]|{_STAMP}|\(\w+ pid=|[A-Z]{{4,8}} ))[ ]?){{0,5}}"
@@ -66,6 +67,13 @@ _LINE: Final = re.compile(
     r"|0/\d{1,5} nodes are available: |Error from server \(\w{3,30}\): |Error: (?:INSTALLATION|UPGRADE) FAILED: "
     r"|error: (?:unable to recognize|resource mapping not found|error validating)\b"
     r"|Type[ ]{2,20}Reason[ ]{2,20}Age[ ]|Runner failed with exception: "
+    r"|(?:time=\"[^\"\n]{4,40}\" )?level=(?:error|fatal) msg=|Back-off (?:pulling image|restarting failed)\b"
+    r"|The [A-Z]\w{2,40} \"[\w.-]{1,100}\" is invalid: |error: error (?:parsing|validating) "
+    r"|Error: (?:failed to create|container create failed)\b|dependency failed to start: |yaml: line \d{1,5}: "
+    r"|validating \S{1,200}\.ya?ml: |services\.[\w.-]{1,80} [Aa]dditional propert"  # of Compose
+    r"|docker: (?:invalid reference format|'docker run' requires)|unknown (?:shorthand )?flag: "
+    r"|permission denied while trying to connect to the Docker daemon"
+    r"|/\S{1,200}/python[\d.]{0,5}: (?:Error while finding|No module named|can't open)"
     r"|[\w@.\\-]{1,80}\.service: [A-Za-z]"  # of systemd
     r"|FATAL:[ ]{3}\S|WARNING: Could not find any \w{2,8} files on this host"  # of Apptainer
     r"|nvidia-container-cli: |(?:srun|sbatch|salloc): unrecognized option"

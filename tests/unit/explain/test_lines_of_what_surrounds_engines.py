@@ -55,6 +55,21 @@ LINES = [
     ('docker: Error response from daemon: Conflict. The container name "/vllm" is already in use by container "1f".', "named vllm"),
     ("nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open shared object file", "no NVIDIA driver"),
     ("sky.exceptions.ResourcesUnavailableError: Failed to provision all possible launchable resources.", "no cloud"),
+    ('  Warning  FailedCreate  12s  statefulset-controller  create Pod kimi-0 failed error: pods "kimi-0" is forbidden: violates PodSecurity "restricted:latest": privileged', "restricted:latest"),
+    ("  Warning  UnexpectedAdmissionError  3s  kubelet  Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 8, Available: 4, which is unexpected", "has 4 of nvidia.com/gpu free"),
+    ('  Warning  FailedCreatePodSandBox  3s  kubelet  Failed to create pod sandbox: RuntimeHandler "nvidia" not supported', "runtime"),
+    ("  Warning  Evicted  3s  kubelet  The node was low on resource: ephemeral-storage.", "ephemeral-storage"),
+    ('Back-off pulling image "vllm/vllm-openai:0.12.0"', "cannot be pulled"),
+    ('The Deployment "kimi" is invalid: spec.template.spec.containers[0].resources: Invalid value: "0.5": must be an integer', "refuses the Deployment"),
+    ('error: error validating "kimi.yaml": error validating data: ValidationError(Deployment.spec.template.spec): unknown field "arg" in io.k8s.api.core.v1.Container', "does not know: arg"),
+    ("error: error parsing kimi.yaml: error converting YAML to JSON: yaml: line 12: did not find expected key", "line 12"),
+    ("services.engine Additional property comand is not allowed", "comand"),
+    ("dependency failed to start: container engine is unhealthy", "engine is unhealthy"),
+    ("docker: invalid reference format.", "another word for the image"),
+    ("unknown flag: --shm_size", "--shm_size"),
+    ('level=error msg="runc create failed" error="exec: \\"--model\\": executable file not found in $PATH"', "option --model as its program"),
+    ("(worker1, rank=1, pid=2331, ip=10.0.0.5) torch.OutOfMemoryError: CUDA out of memory.", "out of memory"),
+    ("May 01  14:38:18.434 | torch.OutOfMemoryError: CUDA out of memory.", "out of memory"),
     ("Runner failed with exception: Runner has been initializing for too long: 300 seconds", "(300 s)"),
 ]  # fmt: skip
 
@@ -85,6 +100,8 @@ def test_such_a_line_is_no_part_of_the_manifest_above_it(lines: str) -> None:
         "If a pod is OOMKilled, raise its memory limit.",
         "# when Kubernetes says Liveness probe failed, add a startupProbe",
         "A unit with status=203/EXEC has no such program.",
+        "If docker says invalid reference format, look for blanks behind backslashes.",
+        "An unknown flag such as --shm_size ends docker run.",
     ],
 )
 def test_talk_about_such_a_line_is_none(line: str) -> None:

@@ -58,7 +58,8 @@ _LOGGED_ERRS: Final = re.compile(
     r"|panicked at |has offset \d|Read-only file system|no socket interface|not allocate any GPUs|\bException: "
     r"|OOMKilled|OOM killer|status=2\d\d/|unrecognized option|already in use|nv files on this host|probe failed"
     r"|failed (?:liveness|startup) probe|initializing for too long|nodes are available|Exited with exit code 127"
-    r"|returned error code: 4"
+    r"|returned error code: 4|low on resource|Back-off pulling|is invalid: |unknown f(?:ield|lag)|yaml: line \d"
+    r"|invalid reference format|[Aa]dditional propert|is unhealthy|is required$|forbidden: |devices unavailable"
 )
 """Words that say so in a line of a log alone, and in a sentence anything."""
 _DEEPEST: Final = 7

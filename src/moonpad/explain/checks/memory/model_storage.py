@@ -48,6 +48,7 @@ _OTHER_PLACE: Final = re.compile(
     r"^[ \t]*(?:-[ ])?(?:(?:file_mounts|volumes|mounts|storage_mounts)[ \t]*:|(?:infra|cloud)[ \t]*:[ \t]*[\"']?k)"
 )
 """Other disks, and SkyPilot over Kubernetes, where the size is not asked for."""
+_CLASS: Final = re.compile(r"[ \t]*storageClass(?:Name)?[ \t]*:[ \t]*[\"']?(?P<name>[\w.-]+)")
 _WRITTEN: Final = {"disk_size": "", "disk": "GB"}
 """The unit that stands behind a number, where it is no quantity of Kubernetes."""
 _LONGEST: Final = 300
@@ -113,6 +114,9 @@ def _of_job(case: Case) -> Iterator[tuple[str, str, int]]:
     lines = [line[:_LONGEST] for line in case.script.lines[first - 1 : last]] if first else []
     case.script.budget.work(len(lines), "its YAML")
     found = [(first + at, match) for at, line in enumerate(lines) if (match := _DISK.match(line)) is not None]
+    classes = [match["name"] for line in lines if (match := _CLASS.match(line)) is not None]
+    if any(map(_NO_QUOTA.search, classes)):
+        return
     if len(found) == 1 and not any(_OTHER_PLACE.search(line) for line in lines) and _folder(case).startswith(HOME):
         line, match = found[0]
         yield match["key"], f"{match['number']}{(match['unit'] or 'Gi').removesuffix('B')}", line
