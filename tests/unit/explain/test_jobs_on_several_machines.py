@@ -98,4 +98,5 @@ def test_the_volume_that_a_chart_asks_for() -> None:
     )
     assert said(text, "for the download") == [(Severity.WARNING, "write pvcStorage: 692Gi or more")]
     assert said(text.replace("200Gi", "800Gi"), "for the download") == []
-    assert said(text.replace("    vllmConfig", "    storageClass: local-path\n    vllmConfig"), "for the download") == []
+    of_no_quota = text.replace("    vllmConfig", "    storageClass: local-path\n    vllmConfig")
+    assert said(of_no_quota, "for the download") == []
