@@ -102,6 +102,8 @@ _USAGE: Final = re.compile(r"[ \t\0]*[Uu]sage:[ ]\S+[^\n]*\[")
 _WARNS: Final = re.compile(r"[ \t\0]*/\S{1,300}\.py:\d+: \w*Warning: ")
 """A warning of Python: its further lines end with the code that warns."""
 _WARNED: Final = re.compile(r"[ \t\0]+(?:\w+\.)?(?:warn|warnings\.warn|logger\.\w+)\(")
+_OF_EVENTS: Final = re.compile(r"Events:[ \t]*|[ \t]+-{4}[ -]{4,200}")
+"""What stands above the events that `kubectl describe` prints."""
 _LONGEST_WARNING: Final = 8
 _LONGEST_TRACEBACK: Final = 400
 _LONGEST: Final = 2_000
@@ -152,6 +154,16 @@ def logged_lines(lines: list[str]) -> set[int]:
         if named:
             fronts.add(named)
     return found
+
+
+def end_without_log(lines: list[str]) -> int:
+    """How many lines stand above the log, or what a cluster printed, that was pasted below something else."""
+    logged = logged_lines(lines)
+    if not logged:
+        return len(lines)
+    logged |= {number for number, line in enumerate(lines) if _OF_EVENTS.fullmatch(line)}
+    own = [number for number, line in enumerate(lines) if line.strip() and number not in logged]
+    return own[-1] + 1 if own and own[-1] < max(logged) else len(lines)
 
 
 def _end_of_warning(lines: list[str], first: int) -> int:

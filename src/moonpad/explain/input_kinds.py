@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from moonpad.engines.log_lines import logged_lines, without
+from moonpad.engines.log_lines import end_without_log, without
 from moonpad.explain.commands import Word
 from moonpad.explain.documents.catalogues import read_catalogue
 from moonpad.explain.documents.dockerfile import is_dockerfile, read_dockerfile
@@ -30,8 +30,6 @@ _LED: Final = re.compile(
 _CONFIG_MAP: Final = re.compile(
     r"""["']?kind["']?:[ \t]*["']?(?:ConfigMap|Secret)\b|^(?:configMap|secret)Generator:""", re.MULTILINE
 )
-_OF_EVENTS: Final = re.compile(r"Events:[ \t]*|[ \t]+-{4}[ -]{4,200}")
-"""What stands above the events that `kubectl describe` prints."""
 _NO_SCRIPT: Final = (".md", ".json", ".py")
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 """Half of a character in JSON, `\\ud83d\\ude80`, which YAML does not take."""
@@ -112,13 +110,7 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
 def _without_log(text: str) -> str:
     """Blank where a log, or what a cluster printed of the object, was pasted below it."""
     lines = text.split("\n")
-    logged = logged_lines(lines)
-    if not logged:
-        return text
-    logged |= {number for number, line in enumerate(lines) if _OF_EVENTS.fullmatch(line)}
-    last = max((number for number, line in enumerate(lines) if line.strip() and number not in logged), default=-1)
-    behind = [number for number in logged if number > last]
-    return without(lines, behind, {}) if behind and last >= 0 else text
+    return without(lines, range(end_without_log(lines), len(lines)), {})
 
 
 def _read_hcl(text: str, start: int, state: ScriptState) -> bool:

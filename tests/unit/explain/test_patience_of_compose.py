@@ -68,3 +68,11 @@ def test_what_nothing_waits_for_is_left() -> None:
 def test_a_size_that_the_name_tells(model: str, delay: int, expected: list[Severity]) -> None:
     found = [finding for judged in ask(POD.format(model=model, delay=delay)) for finding in judged.findings]
     assert [each.severity for each in found if "livenessProbe gives up" in each.message] == expected
+
+
+def test_an_object_between_a_sentence_and_a_log() -> None:
+    """Pasted without a fence, as a thread has it."""
+    text = f"The probes restart the pod.\n\n{POD.format(model='acme/Chat-Llama-8B', delay=90)}\n"
+    for log in ("", "kimi-0   0/1   CrashLoopBackOff   3 (40s ago)   5m\n"):
+        found = [finding for judged in ask(f"{text}{log}") for finding in judged.findings]
+        assert [each for each in found if "livenessProbe gives up" in each.message]
