@@ -112,3 +112,7 @@ PROCESSOR_ALONE: Final = re.compile(
 )
 """Images whose build has no backend for devices: its options for them are taken and do nothing."""
 LAYERS_ON_DEVICES: Final = ("--n-gpu-layers", "--gpu-layers", "-ngl")
+
+FILE: Final = r"[-_+](?=v?[0-9][\w.+-]{1,60}\.(?:sif|simg|sqsh|squashfs)(?![\w.]))"
+"""Between the name and the tag of an image that was made into one file: `vllm-openai_v0.11.2.sif` of Apptainer,
+`vllm+vllm-openai+v0.11.2.sqsh` of enroot."""

@@ -6,19 +6,24 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final
 
-_PROCESS: Final = r"\([\w. -]{1,40}?(?:[ ]\w+=[\w.:-]+){0,3}[ ]?pid=\d+(?:,[ ]ip=[\w.:]+)?\)"
-"""`(APIServer pid=1)`, `(RayWorkerWrapper pid=9, ip=10.0.0.2)`."""
+_PROCESS: Final = r"\([\w. -]{1,40}?(?:,?[ ]\w+=[\w.:-]+){0,3},?[ ]?pid=\d+(?:,[ ]ip=[\w.:]+)?\)"
+"""`(APIServer pid=1)`, `(RayWorkerWrapper pid=9, ip=10.0.0.2)`, `(worker1, rank=1, pid=2331, ip=10.0.0.5)`."""
+_OF_RAY: Final = r"\((?:raylet|autoscaler)(?:[ ]\+\w{2,12})?(?:,[ ]ip=[\w.:]+)?\)(?=[ ])"
+"""`(autoscaler +13s)`."""
 _STAMP: Final = r"(?:\d{4}-)?\d\d-\d\d[ T]\d\d:\d\d:\d\d"
-_STAMPED: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:")
+_OF_PROCESS: Final = re.compile(rf"pid=|\d{{4}}-\d\d-\d\dT\d\d:|{_OF_RAY}")
 _FRONT: Final = re.compile(
     r"(?:[ \t\0]*(?:"
     r"[\w.-]{1,60}[ ]{0,20}\|(?=[ ])"  # of docker compose
     rf"|{_STAMP}(?:[.,]\d+)?[ ]\|(?=[ ])"  # of Docker's desktop
     r"|\[pod/[\w./-]{1,150}\]"  # of kubectl --prefix
     r"|\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:?\d\d)?(?:[ ]std(?:out|err)[ ][PF])?"
-    r"|[A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ][\w.-]{1,60}[ ][\w.@-]{1,60}\[\d+\]:"  # of journald
+    r"|[A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ][\w.-]{1,60}[ ][\w.@()-]{1,60}\[\d+\]:"  # of journald
     r"|(?:[A-Z][a-z]{2}[ ][A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ]\d{4})?\[\d+,\d+\]<std(?:out|err)>:"  # of mpirun
-    rf"|{_PROCESS}|\[(?:rank|GPU|RANK)[ ]?\d+\]:?|\d{{1,6}}:(?=[ ]|{_STAMP}|\(\w+ pid=|[A-Z]{{4,8}} ))[ ]?){{0,5}}"
+    r"|[A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ]{1,2}[\d:.]{8,15}[ ]\|(?=[ ])"  # of Modal
+    r"|(?:systemd|\([\w.@-]{1,60}\))\[\d+\]:"  # of journald without its stamps
+    rf"|{_PROCESS}|{_OF_RAY}"
+    rf"|\[(?:rank|GPU|RANK)[ ]?\d+\]:?|\d{{1,6}}:(?=[ ]|{_STAMP}|\(\w+ pid=|[A-Z]{{4,8}} ))[ ]?){{0,5}}"
 )
 """What stands before a line in the logs of containers and of several processes."""
 _LINE: Final = re.compile(
@@ -54,6 +59,25 @@ _LINE: Final = re.compile(
     r"|server_args=(?:ServerArgs\(|\{)"
     r"|(?:[\w.-]{1,40}[ ]){0,2}[\w.-]{0,40}:[ ]error:[ ]|error:[ ]invalid argument|Error:[ ]No such option"
     r"|Try '[\w. -]{1,60} --help'"
+    r"|(?:Warning|Normal)[ ]{1,20}[A-Z][A-Za-z]{3,40}[ ]{1,20}(?:\d{1,4}[smhd]|<(?:unknown|invalid)>)"  # of kubectl
+    r"|(?:\d{1,4}[smhd]){1,3}[ ]{2,20}(?:Warning|Normal)[ ]{2,20}[A-Z][A-Za-z]{3,40}[ ]"
+    r"|(?:Last[ ])?State:[ ]{2,20}(?:Waiting|Running|Terminated)[ ]*$|Reason:[ ]{2,20}[A-Z][A-Za-z]{3,40}[ ]*$"
+    r"|(?:Exit Code|Restart Count):[ ]{2,20}\d{1,5}[ ]*$|(?:Started|Finished):[ ]{2,20}[A-Z][a-z]{2},[ ]"
+    r"|[a-z0-9][a-z0-9.-]{1,100}[ ]{2,40}\d{1,2}/\d{1,2}[ ]{2,20}[A-Z][\w:]{3,40}[ ]{2,20}\d{1,5}[ ]"
+    r"|0/\d{1,5} nodes are available: |Error from server \(\w{3,30}\): |Error: (?:INSTALLATION|UPGRADE) FAILED: "
+    r"|error: (?:unable to recognize|resource mapping not found|error validating)\b"
+    r"|Type[ ]{2,20}Reason[ ]{2,20}Age[ ]|Runner failed with exception: "
+    r"|(?:time=\"[^\"\n]{4,40}\" )?level=(?:error|fatal) msg=|Back-off (?:pulling image|restarting failed)\b"
+    r"|The [A-Z]\w{2,40} \"[\w.-]{1,100}\" is invalid: |error: error (?:parsing|validating) "
+    r"|Error: (?:failed to create|container create failed)\b|dependency failed to start: |yaml: line \d{1,5}: "
+    r"|validating \S{1,200}\.ya?ml: |services\.[\w.-]{1,80} [Aa]dditional propert"  # of Compose
+    r"|docker: (?:invalid reference format|'docker run' requires)|unknown (?:shorthand )?flag: "
+    r"|permission denied while trying to connect to the Docker daemon"
+    r"|/\S{1,200}/python[\d.]{0,5}: (?:Error while finding|No module named|can't open)"
+    r"|[\w@.\\-]{1,80}\.service: [A-Za-z]"  # of systemd
+    r"|FATAL:[ ]{3}\S|WARNING: Could not find any \w{2,8} files on this host"  # of Apptainer
+    r"|nvidia-container-cli: |(?:srun|sbatch|salloc): unrecognized option"
+    r"|-?(?:ba)?sh: (?:line \d{1,5}: )?[\w./-]{1,200}: (?:command not found|[NP][\w ]{8,40})[ ]*$"
     r")"
 )
 _NEVER: Final = re.compile(r"[ \t\0]*(?:$|[\\#{}<>*&\"'$`]|--)")
@@ -78,6 +102,8 @@ _USAGE: Final = re.compile(r"[ \t\0]*[Uu]sage:[ ]\S+[^\n]*\[")
 _WARNS: Final = re.compile(r"[ \t\0]*/\S{1,300}\.py:\d+: \w*Warning: ")
 """A warning of Python: its further lines end with the code that warns."""
 _WARNED: Final = re.compile(r"[ \t\0]+(?:\w+\.)?(?:warn|warnings\.warn|logger\.\w+)\(")
+_OF_EVENTS: Final = re.compile(r"Events:[ \t]*|[ \t]+-{4}[ -]{4,200}")
+"""What stands above the events that `kubectl describe` prints."""
 _LONGEST_WARNING: Final = 8
 _LONGEST_TRACEBACK: Final = 400
 _LONGEST: Final = 2_000
@@ -110,7 +136,7 @@ def logged_lines(lines: list[str]) -> set[int]:
         at = behind_front(line)
         own = line[at:]
         named = line[:at].partition("|")[0].strip() if "|" in line[:at] else ""
-        process = "pid=" in line[:at] or _STAMPED.search(line[:at]) is not None
+        process = _OF_PROCESS.search(line[:at]) is not None
         if _TRACEBACK.match(own) or _FRAME.match(own) or _USAGE.match(own):
             inside = _LONGEST_TRACEBACK
             found.add(number)
@@ -128,6 +154,16 @@ def logged_lines(lines: list[str]) -> set[int]:
         if named:
             fronts.add(named)
     return found
+
+
+def end_without_log(lines: list[str]) -> int:
+    """How many lines stand above the log, or what a cluster printed, that was pasted below something else."""
+    logged = logged_lines(lines)
+    if not logged:
+        return len(lines)
+    logged |= {number for number, line in enumerate(lines) if _OF_EVENTS.fullmatch(line)}
+    own = [number for number, line in enumerate(lines) if line.strip() and number not in logged]
+    return own[-1] + 1 if own and own[-1] < max(logged) else len(lines)
 
 
 def _end_of_warning(lines: list[str], first: int) -> int:

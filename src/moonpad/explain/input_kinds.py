@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
+from moonpad.engines.log_lines import end_without_log, without
 from moonpad.explain.commands import Word
 from moonpad.explain.documents.catalogues import read_catalogue
 from moonpad.explain.documents.dockerfile import end_of_dockerfile, is_dockerfile, read_dockerfile
@@ -51,7 +52,8 @@ def is_program(text: str) -> bool:
 _MANIFEST: Final = re.compile(
     r"(?:[ \t]*(?:#[^\n]*|---[ \t]*)?\n){0,40}"
     r"(?:apiVersion:[ ]\S+[ \t]*\nkind:[ ]\S|kind:[ ]\S+[ \t]*\napiVersion:[ ]\S"
-    r"|services:[ \t]*\n[ ]{1,8}[\w.-]+:[ \t]*\n)"
+    r"|services:[ \t]*\n[ ]{1,8}[\w.-]+:[ \t]*\n"
+    r"|[A-Za-z][\w.-]*:[ \t]*\n[ ]{1,8}(?:-[ ])?[A-Za-z][\w.-]*:(?:[ \t]|\n))"  # of Helm
 )
 
 
@@ -109,11 +111,17 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
     if _FIRST_KEY.match(text) or _JSON.match(text):
         from moonpad.explain.manifests.manifest_reader import read_manifest  # it needs PyYAML
 
-        return read_manifest(_SURROGATE.sub(_BLANK, text), start, state)
+        return read_manifest(_SURROGATE.sub(_BLANK, _without_log(text)), start, state)
     services = _LED_SERVICES.match(text)
     if led := _LED.match(text) or (services if services and not SPEAKING.search(services[0]) else None):
         return read_kind(text[led.end() :], start + led.end(), state)
     return False
+
+
+def _without_log(text: str) -> str:
+    """Blank where a log, or what a cluster printed of the object, was pasted below it."""
+    lines = text.split("\n")
+    return without(lines, range(end_without_log(lines), len(lines)), {})
 
 
 def _read_hcl(text: str, start: int, state: ScriptState) -> bool:

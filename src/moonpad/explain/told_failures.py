@@ -64,6 +64,8 @@ _QUOTED: Final = 20
 _FIGURE: Final = re.compile(r"(?<![\w.,-])-?\d{3,}(?![\w.,]*\d)")
 """`-240`: what a check has reckoned as the engine did."""
 _SIZE: Final = re.compile(r"(?<![\w.,-])\d{2,12}(?![\w.])")
+_REFUSES: Final = "it refuses them"
+_TWICE: Final = re.compile(rf"{STOPPED}(?:\w+ serve stands there twice|this version of \S+ does not know serve\b)")
 _REPEATED: Final = re.compile(r"\(([^()]{20,200})\)")
 _LONGEST: Final = 400
 _CUT: Final = 3
@@ -78,7 +80,10 @@ def beside_findings(
     told = [remark for remark in found if not remark.of_former and remark.finding.code is not Code.LOGGED_FAILURE]
     reports = [each for each in found if each.finding.code is Code.KNOWN_REPORT]
     mended = [each for each in found if each.finding.code is Code.MENDED_LATER]
+    refused = any(each.finding.severity is Severity.ERROR and _REFUSES in each.finding.message for each in told)
     for failure in failures:
+        if refused and _TWICE.match(failure.finding.message):
+            continue  # the error shows the same words in the command
         unknown = failure.finding.severity is Severity.NOTE
         faults = [*(reports if unknown or failure.by_itself else ()), *(mended if unknown else ())]
         teller = _fault_of(failure, faults) or _quoting(failure, reports)

@@ -59,14 +59,19 @@ _LOGGED_ERRS: Final = re.compile(
     r"|Timed out|ProxyOps?\(|non-zero status|is not installed|Invalid diff|not available: Invalid Argument"
     r"|transfer timeout|Connect timeout to|not available$|no transport available|No route to host|Connection refused"
     r"|panicked at |has offset \d|Read-only file system|no socket interface|not allocate any GPUs|\bException: "
+    r"|OOMKilled|OOM killer|status=2\d\d/|unrecognized option|already in use|nv files on this host|probe failed"
+    r"|failed (?:liveness|startup) probe|initializing for too long|nodes are available|Exited with exit code 127"
+    r"|returned error code: 4|low on resource|Back-off pulling|is invalid: |unknown f(?:ield|lag)|yaml: line \d"
+    r"|invalid reference format|[Aa]dditional propert|is unhealthy|is required$|forbidden: |devices unavailable"
 )
 """Words that say so in a line of a log alone, and in a sentence anything."""
 _DEEPEST: Final = 7
 _RAISED: Final = re.compile(r"\W{0,4}(?:\w+\.){0,8}(?:\w+(?:Error|Exception)|Exception(?=: )|OutOfResources)\b")
 _CLASS: Final = re.compile(
     r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception)[:(] ?[\"']?$|\b(?:Value|Assertion) error, $"
+    r"|(?<![\w./-])(?:[a-z]\w{0,60}\.){1,8}$"
 )
-"""The class of an exception, behind which its text begins; the second as Pydantic writes it."""
+"""The class of an exception, behind which its text begins; the second as Pydantic writes it, the third its module."""
 _PASTED_BEHIND_HASH: Final = re.compile(
     r"[ \t]{0,8}(?:#|//)[ \t]{0,4}(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception)\([\"']\Z"
 )
@@ -79,6 +84,7 @@ _SAYS: Final = re.compile(
     r"(?:error|exception"
     r"|\b(?:fail|crash|die|end)\w*(?:[ ](?:at|during|in|on|while)[ ](?:the[ ])?(?:start|load|launch|boot)\w*)?|fail\w*"
     r"|raises?|reports?|throws?|got|gets?|getting|hits?|saw|shows?|showed|printed|with|says?|报错|错误|失败"
+    r"|\b(?:after|within)[ ][\d.,]{1,8}[ ]?(?:h|m|s|hours?|min\w*|sec\w*)"
     r"|\b(?:my|our|here(?:'s|[ ]is|[ ]are)(?:[ ](?:my|our|the))?)[ ](?:full[ ])?(?:error[ ])?"
     r"(?:message|logs?|output|trace(?:back)?))"
     r"(?:[ ](?:this|the[ ]following|an?))?\W{0,8}(?:is|was|are)?\W{0,8}$",
@@ -246,7 +252,8 @@ def _weakest(errors: Sequence[ErrorLine], causes: Sequence[CauseLine], engine: s
     weak = [cause for cause in causes if cause.weak and not cause.symptom]
     for error in errors:
         script.budget.work(len(weak), "its error lines")
-        if error.logged and (remark := _remark(error, weak, engine, script, weakly=True)) is not None:
+        reported = error.logged or error.pasted
+        if reported and (remark := _remark(error, weak, engine, script, weakly=True)) is not None:
             return remark
     return itself_told(errors, engine, script) or _first_exception(errors, engine, script) or _end_alone(errors, script)
 

@@ -14,8 +14,13 @@ from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.catalog.options import newest
 from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
-from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS_OF_OTHERS, builds_in_words
-from moonpad.engines.image_names import OF_A_COMMIT, OF_MAKERS
+from moonpad.engines.build_names import (
+    BUILD_LINES,
+    BUILDS_OF_OTHERS,
+    SPOKEN_BUILDS_OF_OTHERS,
+    builds_in_words,
+)
+from moonpad.engines.image_names import FILE, OF_A_COMMIT, OF_MAKERS
 from moonpad.explain.documents.avoided_releases import is_faulty, is_of_other_build, is_refused, says_what_runs
 from moonpad.explain.documents.former_releases import beside_another, is_about_a_change, is_marked_well, was_well
 from moonpad.explain.documents.printed_versions import printed
@@ -100,8 +105,8 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     titles = "|".join(re.escape(ENGINES[name].facts.title) for name in engines)
     patterns = (
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=|≥))[ ]?{_NUMBER}",
-        rf"(?<![\w-]){images}(?::(?:nightly[_-])?(?:releases?[_-])?|\+(?=v?[0-9])|:[\w.-]{{1,80}}[_-](?:{told})[_-]"
-        rf"|:(?:latest|stable)[`*\"]{{0,2}}[ ]?[(=](?=v?[0-9])){_NUMBER}",
+        rf"(?<![\w-]){images}(?::(?:nightly[_-])?(?:releases?[_-])?|\+(?=v?[0-9])|{FILE}"
+        rf"|:[\w.-]{{1,80}}[_-](?:{told})[_-]|:(?:latest|stable)[`*\"]{{0,2}}[ ]?[(=](?=v?[0-9])){_NUMBER}",
         rf"(?:(?<![\w/-])|(?<=[0-9][ ]ctx)){names}{_BUILT_FOR}"
         rf"(?:[ ](?:nightly|version(?:/commit)?|release|image)){{0,2}}"
         rf"(?:[ ]\(|[ ]|-(?=v)|[ ]{{0,40}}[*`]{{0,2}}[:：][*`]{{0,2}}(?:[ ]|(?=v)))"

@@ -8,6 +8,7 @@ from typing import Final
 
 from yaml import MarkedYAMLError, Node
 
+from moonpad.engines.log_lines import logged_lines
 from moonpad.explain.manifests.yaml_source import YamlSource
 from moonpad.explain.shell.interpreter import ScriptState
 
@@ -250,10 +251,12 @@ def _scalar_with_keys(lines: Sequence[str], at: int) -> int | None:
 
 
 def _say(state: ScriptState, start: int, text: str, left_out: Sequence[int]) -> None:
-    offsets = [0]
-    for line in text.split("\n"):
+    """What was left out; of a log that stands among it nothing is said."""
+    offsets, lines = [0], text.split("\n")
+    for line in lines:
         offsets.append(offsets[-1] + len(line) + 1)
-    for at in left_out:
+    logged = logged_lines(lines) if left_out else set()
+    for at in (each for each in left_out if each not in logged):
         end = max(offsets[at] + 1, offsets[at + 1] - 1)
         state.problems.add(
             "yaml", start + offsets[at], start + end, "this line is not YAML: it was left out", "mend it"

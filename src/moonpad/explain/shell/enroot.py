@@ -1,4 +1,5 @@
-"""Which image a container of enroot is made of, and the program that it starts with words that name none."""
+"""Which image a container of enroot or Apptainer is made of, and the program that it starts with words that name
+none."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from moonpad.explain.commands import Word, Wrapper
-from moonpad.explain.programs import identify, served_by_image
+from moonpad.explain.programs import identify, named_by_image, served_by_image
 from moonpad.values.records import replace
 
 IMPORTED: Final = "enroot import"
@@ -37,6 +38,15 @@ def started(name: Word, rest: Sequence[Word], containers: Mapping[str, Wrapper])
     made, is_path = containers.get(IMPORTED), "/" in name.text and not name.unresolved
     image = made.image if made is not None and made.image is not None and not is_path else name
     return image, _entrypoint(image, rest)
+
+
+def run_by_image(image: Word, rest: Sequence[Word]) -> str:
+    """The program that gets options which `apptainer run IMAGE` has behind the image: the runscript that Apptainer
+    makes of a Docker image hands them to its entrypoint
+    (https://apptainer.org/docs/user/latest/docker_and_oci.html#cmd-entrypoint-behaviour)."""
+    if not rest or not rest[0].text.startswith("--"):
+        return ""
+    return served_by_image(image.text) or named_by_image(image.text)
 
 
 def _entrypoint(image: Word, rest: Sequence[Word]) -> str:

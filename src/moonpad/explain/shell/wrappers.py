@@ -356,11 +356,11 @@ def _in_image(peeled: Peeled, behind: int, image: Word, *, chosen: bool = False)
 
 def _image_runner(peeled: Peeled, name: str) -> bool:
     """`apptainer exec --nv IMAGE COMMAND`, `enroot start IMAGE COMMAND`: the environment outside reaches inside."""
-    verbs = ("start", "exec") if name == "enroot" else ("exec", "run", "shell")
     if name == "enroot" and (made := enroot.imported(peeled.rest)) is not None:
         peeled.containers[enroot.IMPORTED] = made
     position = peeled.options(table.Options(), 1)[1]
-    if position >= len(peeled.words) or peeled.words[position].text not in verbs:
+    verb = peeled.words[position].text if position < len(peeled.words) else ""
+    if verb not in (("start", "exec") if name == "enroot" else ("exec", "run", "shell")):
         return False
     options, position = table.scan(peeled.words, position + 1, table.ENROOT if name == "enroot" else table.APPTAINER)
     for option in options:
@@ -371,6 +371,8 @@ def _image_runner(peeled: Peeled, name: str) -> bool:
     image = peeled.words[position] if position < len(peeled.words) else None
     if name == "enroot" and image is not None:
         image, peeled.entrypoint = enroot.started(image, peeled.words[position + 1 :], peeled.containers)
+    elif verb == "run" and image is not None:
+        peeled.entrypoint = enroot.run_by_image(image, peeled.words[position + 1 :])
     return peeled.wrap(name, position + 1, options, image)
 
 

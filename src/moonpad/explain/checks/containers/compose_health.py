@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -11,11 +12,17 @@ from moonpad.engines.image_names import WITHOUT_HEALTHCHECK
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.containers.compose_words import compose_files
 from moonpad.explain.checks.manifests.pod_objects import fields_of, items_of, text_of
+from moonpad.explain.checks.manifests.probe_patience import DISK_RATE, FROM_ELSEWHERE, bytes_of_weights
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
 
+_SPAN: Final = re.compile(r"(?:(?P<h>\d{1,4})h)?(?:(?P<m>\d{1,5})m(?!s))?(?:(?P<s>\d{1,6}(?:\.\d+)?)s)?")
+_SPANS: Final = (("start_period", "0s"), ("interval", "30s"))
+"""What Docker takes where nothing is written: https://docs.docker.com/reference/dockerfile/#healthcheck."""
+_GB: Final = 1_000_000_000
+_MOST_LINES: Final = 3_000
 _HEALTHY: Final = "service_healthy"
 _PULLED: Final = ("build", "extends", "<<")
 _Said = tuple[str, str, str, Node]
@@ -25,6 +32,61 @@ def compose_health(case: Case) -> Iterator[Remark]:
     """`depends_on: {engine: {condition: service_healthy}}` where nothing says how the health is found."""
     if is_first_server(case.commands, case.script):
         yield from compose_health_in(case.script)
+    yield from _patience(case)
+
+
+def _patience(case: Case) -> Iterator[Remark]:
+    """A healthcheck that gives the engine up before its weights can be read, and a service that waits for it."""
+    held = bytes_of_weights(case) if not case.script.markdown and len(case.script.lines) < _MOST_LINES else None
+    if held is None or any(case.option(flag) is not None for flag in FROM_ELSEWHERE):
+        return
+    needed = held / DISK_RATE
+    for first, _, services in compose_files(case.script):
+        waited = {name for fields in services.values() for name in _waited_for(fields)}
+        for name, fields in services.items():
+            check = fields.get("healthcheck")
+            if check is None or name not in waited or not _is_own(fields, case.commands[0].line - first):
+                continue
+            lasts = _lasts(fields_of(check))
+            if lasts is None or lasts >= needed:
+                continue
+            line = case.script.where(first + check.start_mark.line)
+            message = (
+                f"{line}: healthcheck gives up {lasts:,.0f} s after the start, and to read {held / _GB:,.0f} GB of "
+            )
+            message += f"weights takes {needed:,.0f} s at 3 GB/s: Compose does not start what waits for it"
+            remedy = f"write start_period: {-(-round(4 * needed) // 60)}m"
+            remark = make_remark(Severity.WARNING, Code.SUBOPTIMAL, "healthcheck", message, remedy)
+            yield Remark(remark.finding, command=None)
+            return
+
+
+def _waited_for(fields: Mapping[str, Node]) -> Iterator[str]:
+    for name, node in fields_of(fields.get("depends_on")).items():
+        if text_of(fields_of(node).get("condition")) == _HEALTHY:
+            yield name
+
+
+def _is_own(fields: Mapping[str, Node], line: int) -> bool:
+    """Whether the command, at that line of the file, stands in the service."""
+    return any(node.start_mark.line <= line <= node.end_mark.line for node in fields.values())
+
+
+def _lasts(check: Mapping[str, Node]) -> float | None:
+    """Seconds until the service is unhealthy; None where a number is not known."""
+    spans = [_seconds(text_of(check[key]) if key in check else default) for key, default in _SPANS]
+    retries = text_of(check["retries"]) if "retries" in check else "3"
+    start, interval = spans
+    if start is None or interval is None or not retries.isdigit():
+        return None
+    return start + interval * int(retries)
+
+
+def _seconds(text: str) -> float | None:
+    match = _SPAN.fullmatch(text)
+    if match is None or not text:
+        return None
+    return sum(float(match[unit] or 0) * length for unit, length in (("h", 3600), ("m", 60), ("s", 1)))
 
 
 def compose_health_in(script: Script) -> Iterator[Remark]:

@@ -10,7 +10,7 @@ from moonpad.explain.checks.containers.compose_health import compose_health
 from moonpad.explain.checks.containers.compose_quotes import quotes_in_variables
 from moonpad.explain.checks.containers.compose_references import compose_references
 from moonpad.explain.checks.containers.compose_words import compose_words, refused_at_top
-from moonpad.explain.checks.containers.container_devices import container_devices
+from moonpad.explain.checks.containers.container_devices import container_devices, image_file_devices
 from moonpad.explain.checks.containers.container_slips import CONTAINER_SLIPS
 from moonpad.explain.checks.containers.dockerfile_slips import dockerfile_slips
 from moonpad.explain.checks.containers.image_chips import image_of_other_chip, image_of_other_maker, image_of_processor
@@ -60,6 +60,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     outside_path,
     sound_without_libraries,
     container_devices,
+    image_file_devices,
     nameless_user,
     listed_devices,
     behind_image,

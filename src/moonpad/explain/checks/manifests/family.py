@@ -39,9 +39,10 @@ from moonpad.explain.checks.manifests.probe_paths import probe_path
 from moonpad.explain.checks.manifests.probe_patience import probe_patience
 from moonpad.explain.checks.manifests.ray_services import ranks_of_service
 from moonpad.explain.checks.manifests.resource_names import resource_without_domain
+from moonpad.explain.checks.manifests.stateful_groups import ordered_pods, rank_of_template
 from moonpad.explain.checks.manifests.template_slips import template_slip
 from moonpad.explain.checks.manifests.worker_sets import variables_of_set, workers_behind_service
-from moonpad.explain.checks.manifests.worker_specs import size_of_worker_spec
+from moonpad.explain.checks.manifests.worker_specs import pipeline_of_one_machine, size_of_worker_spec
 
 FAMILY: Final[tuple[Check, ...]] = (
     variable_not_set,
@@ -52,6 +53,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     claim_of_one_node,
     weights_of_node,
     probe_patience,
+    ordered_pods,
+    rank_of_template,
     probed_port,
     exposed_port,
     published_port,
@@ -67,6 +70,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     variables_of_set,
     workers_behind_service,
     size_of_worker_spec,
+    pipeline_of_one_machine,
     refused_quantities,
     resource_without_domain,
     files_of_maps,

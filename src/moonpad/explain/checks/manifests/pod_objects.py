@@ -12,6 +12,7 @@ import yaml
 from msgspec import Struct
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
+from moonpad.engines.log_lines import end_without_log
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Script
 
@@ -32,6 +33,7 @@ _FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 _LEFT_OUT: Final = re.compile(
     r"[ \t]*#[ \t]*(?:\.{3}|…|\(?(?:omitted|truncated|snip|cut|rest of|其余|省略))", re.IGNORECASE
 )
+_OBJECT: Final = re.compile(r"(?:apiVersion|kind):[ \t]*\w")
 _KIND: Final = re.compile(r"[ \t]*kind:[ \t]*\w")
 _ALIAS: Final = re.compile(r"(?:^|[\s\[,{])\*[A-Za-z_]")
 _ALIASES: Final = 20
@@ -172,6 +174,11 @@ def _read(first: int, lines: Sequence[str]) -> Iterator[PodObject]:
     if len(text) > _LARGEST or len(_ALIAS.findall(text)) > _ALIASES:
         return
     documents = _documents(text) or (_documents(_BRACES.sub(r"$<\1>", text)) if _BRACES.search(text) else [])
+    if not documents and (begin := _begin(lines)) is not None:
+        last = end_without_log(list(lines))
+        if begin or last < len(lines):
+            yield from _read(first + begin, lines[begin:last])
+        return
     templated = any(mark in text for mark in _TEMPLATED)
     for document in documents:
         fields = fields_of(document)
@@ -180,6 +187,11 @@ def _read(first: int, lines: Sequence[str]) -> Iterator[PodObject]:
             if node is not None and text_of(own.get("kind")):
                 start, end = first + node.start_mark.line, first + _last_line(node)
                 yield PodObject(text_of(own["kind"]), start, end, first, own, templated)
+
+
+def _begin(lines: Sequence[str]) -> int | None:
+    """Where an object begins below a sentence; None where none does."""
+    return next((at for at, line in enumerate(lines) if _OBJECT.match(line[:_LONGEST])), None)
 
 
 def _documents(text: str) -> list[Node]:

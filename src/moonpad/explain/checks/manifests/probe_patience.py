@@ -23,7 +23,7 @@ from moonpad.values.records import replace
 
 _STARTUP: Final = "startupProbe"
 _LIVENESS: Final = "livenessProbe"
-_RATE: Final = 3_000_000_000
+DISK_RATE: Final = 3_000_000_000
 """Bytes a second that a fast disk reads. What a start needs beside that, compilation and graphs, is left out."""
 _DOWNLOADS: Final = 125_000_000
 """The same of a line of 1 Gbit/s."""
@@ -32,17 +32,25 @@ _STARTS: Final = 30
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _NO_CACHES: Final = ("/dev/", "/tmp/scripts", "/etc/")  # noqa: S108 - what is written
 _GB: Final = 1_000_000_000
+_SIZED: Final = re.compile(r"(?<![A-Za-z\d.])(?P<billions>\d{1,3}(?:\.\d)?)[Bb](?![A-Za-z\d])")
+"""`8B` of a model's name; `A3B` are the parameters of one token."""
+_FEW_BITS: Final = re.compile(
+    r"awq|gptq|int[48]|fp[48]|w[48]a|[48]-?bit|bnb|gguf|q\d_|quant|(?<![A-Za-z])b\d|autoround|exl\d", re.IGNORECASE
+)
+_LEAST: Final = 0.5
+_BF16: Final = 2.0
+"""Bytes of a parameter."""
 _PERIOD: Final = 10
 _FAILURES: Final = 3
-_FROM_ELSEWHERE: Final = ("--load-format", "--model-loader-extra-config")
+FROM_ELSEWHERE: Final = ("--load-format", "--model-loader-extra-config")
 """Weights that are not read from a disk, or by many readers at once."""
 
 
 def probe_patience(case: Case) -> Iterator[Remark]:
     """The liveness probe, or the one for the start where there is one: until it succeeds the other does not ask."""
-    if not case.script.objects or any(case.option(flag) is not None for flag in _FROM_ELSEWHERE):
+    if not case.script.objects or any(case.option(flag) is not None for flag in FROM_ELSEWHERE):
         return
-    held = _bytes(case)
+    held = bytes_of_weights(case)
     found = own_container(case) if held else None
     if found is None or held is None:
         return
@@ -52,7 +60,7 @@ def probe_patience(case: Case) -> Iterator[Remark]:
     get = fields_of(probe.get("httpGet"))
     patience = _patience(probe)
     nodes = max(case.commands[0].pods, case.first.node.nodes or 1)
-    needed = held / nodes / _RATE
+    needed = held / nodes / DISK_RATE
     if get and patience is not None and patience >= needed and name == _LIVENESS:
         yield from _of_download(case, (holder, container, found[2]), patience, held / nodes)
     if not get or patience is None or patience >= needed:
@@ -74,7 +82,7 @@ def _of_download(case: Case, found: tuple[PodObject, Fields, Fields], patience: 
     """A container without any volume for the files of the hub, which it downloads before it loads them."""
     holder, container, _ = found
     mounts = [text_of(fields_of(each).get("mountPath")) for each in items_of(container.get("volumeMounts"))]
-    needed = held / _DOWNLOADS + held / _RATE + _STARTS
+    needed = held / _DOWNLOADS + held / DISK_RATE + _STARTS
     if patience >= needed or not _REPOSITORY.fullmatch(case.first.model) or holder.templated:
         return
     if "envFrom" in container or any(not path.startswith(_NO_CACHES) for path in mounts):
@@ -88,11 +96,16 @@ def _of_download(case: Case, found: tuple[PodObject, Fields, Fields], patience: 
     yield replace(make_remark(Severity.NOTE, Code.SUBOPTIMAL, _LIVENESS, message, remedy), command=None)
 
 
-def _bytes(case: Case) -> float | None:
+def bytes_of_weights(case: Case) -> float | None:
+    """At the least; None where they are not known."""
     if case.checkpoint is not None:
         return float(case.checkpoint.total_bytes)
     known = other_model(case.first.model)
-    return float(least_bytes(known, case.first.model)) if known is not None else None
+    if known is not None:
+        return float(least_bytes(known, case.first.model))
+    name = case.first.model.rstrip("/").rpartition("/")[2]
+    sizes = [float(match["billions"]) for match in _SIZED.finditer(name)]
+    return max(sizes) * _GB * (_LEAST if _FEW_BITS.search(name) else _BF16) if sizes else None
 
 
 def _patience(probe: Fields) -> int | None:

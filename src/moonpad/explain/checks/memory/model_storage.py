@@ -39,6 +39,19 @@ _NO_QUOTA: Final = re.compile(
 _CACHES: Final = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME")
 _ELSEWHERE: Final = re.compile(r"TRANSFORMERS_CACHE|MODELSCOPE|XDG_CACHE_HOME|^HOME$")
 _DOWNLOADS: Final = "--download-dir"
+_DISK: Final = re.compile(
+    r"[ \t]*(?P<key>disk_size|disk|pvcStorage)[ \t]*:[ \t]*[\"']?(?P<number>\d{1,6})[ ]?"
+    r"(?P<unit>[GT](?:i|B|iB)?)?[\"']?[ \t]*(?:#.*)?$"
+)
+"""Of SkyPilot, whose numbers are GiB, of dstack, whose `200GB..` is the least, and of vLLM's production stack."""
+_OTHER_PLACE: Final = re.compile(
+    r"^[ \t]*(?:-[ ])?(?:(?:file_mounts|volumes|mounts|storage_mounts)[ \t]*:|(?:infra|cloud)[ \t]*:[ \t]*[\"']?k)"
+)
+"""Other disks, and SkyPilot over Kubernetes, where the size is not asked for."""
+_CLASS: Final = re.compile(r"[ \t]*storageClass(?:Name)?[ \t]*:[ \t]*[\"']?(?P<name>[\w.-]+)")
+_WRITTEN: Final = {"disk_size": "", "disk": "GB"}
+"""The unit that stands behind a number, where it is no quantity of Kubernetes."""
+_LONGEST: Final = 300
 _DEEP: Final = 12
 """Lines of the description of the weights in a chart's values."""
 
@@ -49,12 +62,12 @@ def storage_of_weights(case: Case) -> Iterator[Remark]:
     streamed = case.option("--load-format") is not None or case.engine.facts.gguf_only
     if not needed or streamed or case.script.markdown:
         return
-    for where, size, line in (*_of_chart(case), *_of_pod(case)):
+    for where, size, line in (*_of_chart(case), *_of_pod(case), *_of_job(case)):
         held = _bytes(size)
         if held and held < needed:
             message = f"{case.script.where(line)}: {size} for the download, and the weights of {title} are at least "
             message += f"{needed / GIB:,.0f} GiB: the pod is evicted, or the disk is full, before they are there"
-            remedy = f"write {where}: {needed * 1.25 / GIB:,.0f}Gi or more"
+            remedy = f"write {where}: {needed * 1.25 / GIB:.0f}{_WRITTEN.get(where, 'Gi')} or more"
             remark = make_remark(Severity.WARNING, Code.DOES_NOT_FIT, where, message, remedy)
             yield Remark(remark.finding, command=None)
             return
@@ -91,6 +104,22 @@ def _of_chart(case: Case) -> Iterator[tuple[str, str, int]]:
                 found.setdefault(key["key"], (key["value"], number))
         if found.get("uri", ("", 0))[0] == f"{_OF_HUB}{case.first.model}" and "size" in found:
             yield "size", *found["size"]
+
+
+def _of_job(case: Case) -> Iterator[tuple[str, str, int]]:
+    """The disk that a job asks for, or a chart its volume, where nothing else holds the downloads."""
+    first, last = next(
+        ((low, high) for low, high in case.script.objects if low <= case.commands[0].line <= high), (0, 0)
+    )
+    lines = [line[:_LONGEST] for line in case.script.lines[first - 1 : last]] if first else []
+    case.script.budget.work(len(lines), "its YAML")
+    found = [(first + at, match) for at, line in enumerate(lines) if (match := _DISK.match(line)) is not None]
+    classes = [match["name"] for line in lines if (match := _CLASS.match(line)) is not None]
+    if any(map(_NO_QUOTA.search, classes)):
+        return
+    if len(found) == 1 and not any(_OTHER_PLACE.search(line) for line in lines) and _folder(case).startswith(HOME):
+        line, match = found[0]
+        yield match["key"], f"{match['number']}{(match['unit'] or 'Gi').removesuffix('B')}", line
 
 
 def _of_pod(case: Case) -> Iterator[tuple[str, str, int]]:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from moonpad.explain.checks.check_case import Check
-from moonpad.explain.checks.nodes.asked_machines import asked_devices, devices_of_predictor, rank_of_job
+from moonpad.explain.checks.nodes.asked_machines import (
+    asked_devices,
+    devices_of_predictor,
+    machines_not_joined,
+    rank_of_job,
+)
 from moonpad.explain.checks.nodes.counted_words import devices_in_words, nodes_of_section, ranks_of_pods
 from moonpad.explain.checks.nodes.data_parallel import data_parallel
 from moonpad.explain.checks.nodes.head_address import HEAD_CHECKS
@@ -30,7 +35,7 @@ from moonpad.explain.checks.nodes.reach_checks import loopback_in_container, qua
 from moonpad.explain.checks.nodes.same_rank import no_first_rank, rank_of_another
 from moonpad.explain.checks.nodes.serving_script import serving_script
 from moonpad.explain.checks.nodes.side_by_side import one_bootstrap_port, one_port, one_set_of_devices, one_side_channel
-from moonpad.explain.checks.nodes.slurm_jobs import slurm_devices, slurm_idle_nodes, slurm_tasks
+from moonpad.explain.checks.nodes.slurm_jobs import slurm_devices, slurm_idle_nodes, slurm_same_rank, slurm_tasks
 from moonpad.explain.checks.nodes.slurm_ranks import rank_of_batch
 from moonpad.explain.checks.nodes.started_in_turn import started_in_turn
 from moonpad.explain.checks.nodes.step_ranks import step_ranks
@@ -64,6 +69,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     asked_devices,
     devices_of_predictor,
     rank_of_job,
+    machines_not_joined,
     unlike_sizes,
     started_in_turn,
     visible_devices,
@@ -80,6 +86,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     slurm_devices,
     slurm_tasks,
     slurm_idle_nodes,
+    slurm_same_rank,
     met_elsewhere,
     one_own_address,
     ranks_twice,

@@ -37,6 +37,9 @@ _OTHER_STARTS: Final = re.compile(
 """What may start something on the other nodes, or bring it."""
 _LONGEST: Final = 200
 _OWN_RANK: Final = ("--data-parallel-rank", "--data-parallel-start-rank")
+_RANK: Final = "--node-rank"
+_ON_ONE: Final = ("--nodelist", "--relative", "-w", "-r")
+"""Options of srun that choose nodes of the job: a line for each may stand in a loop."""
 _APART: Final = frozenset({"ssh", "mpirun", "torchrun", "docker exec"})
 
 
@@ -122,6 +125,26 @@ def slurm_idle_nodes(case: Case) -> Iterator[Remark]:
     message += f"and the other {job.nodes - 1} {'is' if job.nodes == 2 else 'are'} paid for and idle"
     remedy = "ask for one node, or start the server by srun on all of them with --nnodes and a rank"
     yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, "--nodes", message, remedy)
+
+
+def slurm_same_rank(case: Case) -> Iterator[Remark]:
+    """`srun … --node-rank 0` in a job of two nodes: all of its tasks run the same words."""
+    step, command, place = _step(case), case.commands[0], case.option(_RANK)
+    if step is None or place is None or _is_other(case) or command.arms or (case.first.node.nodes or 1) < 2:
+        return
+    job = _job(case)
+    nodes = job.nodes if job is not None else _count(step.value("--nodes") or "")
+    if nodes is None or nodes < 2 or any(step.value(name) for name in _ON_ONE) or step.value("--ntasks") == "1":
+        return
+    rank = case.text(_RANK).strip("'\"")
+    if not rank.isdigit() or sum(is_server(each.program) for each in case.script.commands) > 1:
+        return
+    start, end = block_of(case.commands, case.script)
+    if _chooses([text for _, text in numbered(case.script, start, end) if not text.lstrip().startswith("#")]):
+        return
+    message = f"srun starts this line on {nodes} nodes, and so all have rank {rank}: the group is never complete"
+    remedy = f"let a shell of each task fill it in: srun bash -c '… {place.written} $SLURM_NODEID', in single quotes"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index)
 
 
 def _chooses(texts: list[str]) -> bool:

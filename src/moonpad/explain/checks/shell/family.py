@@ -38,6 +38,7 @@ from moonpad.explain.checks.shell.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell.shell_lists import options_behind_text, words_behind_one
 from moonpad.explain.checks.shell.size_tests import size_of_one
 from moonpad.explain.checks.shell.told_elsewhere import told_elsewhere
+from moonpad.explain.checks.shell.unit_programs import unit_program, unit_type
 from moonpad.explain.checks.shell.unlike_neighbours import unlike_neighbours
 from moonpad.explain.checks.shell.variable_prefixes import variable_prefix
 from moonpad.explain.checks.shell.variable_slips import (
@@ -65,6 +66,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     not_exported,
     env_file_comment,
     exported_lines,
+    unit_program,
+    unit_type,
     not_handed_on,
     slurm_header,
     interface_caret,
