@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Command, Word
-from moonpad.explain.documents.text_hints import node_in
+from moonpad.explain.documents.node_labels import node_in
 from moonpad.explain.programs import program_named
 from moonpad.values.records import replace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.documents.text_hints import node_in
+from moonpad.explain.documents.node_labels import node_in
 from moonpad.explain.grouping import group, model_of, value_of
 from moonpad.explain.script import read_script
 from tests.unit.explain.judging import ask

@@ -21,6 +21,7 @@ from moonpad.explain.documents.fenced_logs import fenced_logs
 from moonpad.explain.documents.loading_memory import KEYS, LOADING, is_of_loading, remedy_for
 from moonpad.explain.documents.log_owners import writer_of
 from moonpad.explain.documents.model_types import of_known_type
+from moonpad.explain.documents.named_flags import in_flags
 from moonpad.explain.documents.order_of_errors import causes_first, each_once
 from moonpad.explain.documents.text_hints import version_mentions
 from moonpad.explain.documents.told_ends import LABEL, OF_MEMORY, TOLD, begins_an_error, printed_lines, telling_lines
@@ -266,7 +267,7 @@ def itself_told(errors: Sequence[ErrorLine], engine: str, script: Script) -> Rem
         return None
     failure, number = told
     message = f"{STOPPED}{shortened(failure.message, 400)}"
-    remedy = _in_flags(failure.remedy, engine)
+    remedy = in_flags(failure.remedy, engine)
     finding = Finding(Severity.WARNING, Code.LOGGED_FAILURE, script.where(number), message, remedy)
     return Remark(finding, None, by_itself=True)
 
@@ -293,7 +294,7 @@ def _remark(
             continue
         failure = failure_at(cause, match)
         message = f"{STOPPED}{shortened(failure.message, 400)}"
-        remedy = of_known_type(match) or _in_flags(failure.remedy, engine)
+        remedy = of_known_type(match) or in_flags(failure.remedy, engine)
         if cause.key in KEYS and is_of_loading(error.number, script.lines):
             message = message.replace("out of memory", LOADING, 1)
             remedy = remedy_for(ENGINES[engine].command_line.options)
@@ -345,7 +346,7 @@ def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -
         if what_ended and "WARNING" not in text and not any(part in what_ended for part in generic):
             said = what_ended if ":" in what_ended else asserted(error.number, script.lines) or what_ended
             event = happened(text)
-            what, remedy = (f": {event.message}", _in_flags(event.remedy, engine)) if event else (NO_CAUSE, "")
+            what, remedy = (f": {event.message}", in_flags(event.remedy, engine)) if event else (NO_CAUSE, "")
             return _unknown(error.number, f"the log says {shortened(said, 160)}{what}", remedy, script)
     return None
 
@@ -390,16 +391,3 @@ def _is_report(lead: str) -> bool:
     if not plain or known or LABEL.fullmatch(lead.rstrip(" \t`'\"")):
         return True
     return len(plain) < 200 and bool(_SAYS.search(lead)) and not is_general(plain)
-
-
-def _in_flags(remedy: str, engine: str) -> str:
-    """With the engine's own flags for our names of settings."""
-    options = ENGINES[engine].command_line.options
-    remedy = remedy.replace("extra_args", "the command")
-    if "kv_cache_gib" not in options:  # elsewhere a share of the memory decides
-        remedy = remedy.replace("kv_cache_gib", "gpu_memory_utilization")
-    return re.sub(r"(?<![\w-])[a-z]+(?:_[a-z]+)*(?![\w=])", lambda name: _flag(name[0], options.get(name[0])), remedy)
-
-
-def _flag(name: str, option: str | None) -> str:
-    return option if option is not None and ("_" in name or name in ("tp", "pp", "dp")) else name

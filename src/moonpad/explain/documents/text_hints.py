@@ -85,13 +85,6 @@ _EXAMPLE: Final = re.compile(
 """In front of an image that might be taken."""
 _UTILISED: Final = re.compile(r"util\w{0,10}[ \t:=|`*]{1,6}(0\.[0-9]{1,2})(?![0-9.])", re.IGNORECASE)
 """Memory fractions, which texts call runs by: `local vLLM 0.9`."""
-_NODE: Final = re.compile(r"\b(?:node|host|machine|server|rank)[ _#-]{0,2}([0-9]{1,4})\b", re.IGNORECASE)
-_FIRST_NODE: Final = re.compile(
-    r"\b(?:head|master|primary|first|main|leader)[ -](?:node|host|machine|server)\b", re.IGNORECASE
-)
-_LATER_NODE: Final = re.compile(
-    r"\b(?:worker|second|secondary|other|remaining)[ -](?:node|host|machine|server)s?\b|\bworkers\b", re.IGNORECASE
-)
 
 
 @lru_cache(maxsize=4)
@@ -390,14 +383,3 @@ def _engine_and_version(match: re.Match[str]) -> tuple[str, str]:
 def _is_released(engine: str, version: str) -> bool:
     recorded = release_days().get(engine)
     return recorded is not None and version in recorded.releases
-
-
-def node_in(label: str) -> int | None:
-    """The number of the one node that a comment names. None where it names none, or several."""
-    label = label[:500]
-    numbers = set(_NODE.findall(label))
-    if numbers:
-        return int(numbers.pop()) if len(numbers) == 1 else None
-    if _FIRST_NODE.search(label):
-        return 0
-    return 1 if _LATER_NODE.search(label) else None

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from moonpad.explain.documents.text_hints import node_in
+from moonpad.explain.documents.node_labels import node_in
 from moonpad.explain.input_limits import NESTING, too_deep
 from moonpad.explain.shell.tokens import LiteralText, Opaque, Token
 from moonpad.explain.source_text import Problems, Source
