@@ -35,7 +35,7 @@ MOST_LINES: Final = 2_000
 STOPPED: Final = "the engine stopped: "
 OF_ANOTHER: Final = "not of this command, but of another person's with other options"
 OUT_OF_MEMORY: Final = "out of memory"
-_FULL: Final = (OUT_OF_MEMORY, "llama.cpp could not allocate a buffer", "the device's memory is full")
+_FULL: Final = re.compile(rf"{OUT_OF_MEMORY}|[\w.]+ could not allocate a buffer|the device's memory is full")
 NO_CAUSE: Final = ": no cause is known to moonpad"
 _MOST: Final = 3
 """Causes shown of one deployment; the first is the root."""
@@ -196,7 +196,7 @@ def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> 
 def fault_of(remark: Remark) -> str:
     """By which a cause is told once: of memory that ran out a log has several lines, each with other figures."""
     said = remark.finding.message.removeprefix(STOPPED)
-    return OUT_OF_MEMORY if said.startswith(_FULL) else said
+    return OUT_OF_MEMORY if _FULL.match(said) else said
 
 
 def _of_others(
