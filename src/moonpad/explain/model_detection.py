@@ -212,6 +212,14 @@ _OTHER_NAME: Final = re.compile(
 )
 
 
+_OTHER_FAMILY: Final = r"(?:Deep[Ss]eek|Qwen|GLM|MiniMax|Llama|Mi[sx]tral|gpt-oss)"
+_BETWEEN: Final = r"(?:[ ]?[,/|、]|[ ](?:and|or|vs\.?)\b|或|和)[ ]*"
+_IN_A_LIST: Final = re.compile(
+    rf"\bKimi(?:[ -]?(?:K[0-9]|VL|Linear)[\w.-]*)?{_BETWEEN}{_OTHER_FAMILY}"
+    rf"|\b{_OTHER_FAMILY}[ -]?[\w./-]{{0,20}}{_BETWEEN}Kimi",
+    re.IGNORECASE,
+)
+"""Families that a line tells apart or has examples of: `thinking for Kimi K2.6, DeepSeek V3.2`."""
 _NOT_ALONE: Final = re.compile(
     r"gguf|eagle|medusa|draft|d[-_]?flash|d[-_]?spark|(?<![a-z])(?:mtp|nextn)(?![a-z])"
     r"|\.(?:csv|diff|ipynb|jinja|json|jsonl|log|md|patch|png|py|sh|toml|txt|ya?ml)$",
@@ -236,7 +244,7 @@ def _named_near(script: Script, line: int) -> Model | None:
     }
     for at in (*range(line - 2, -1, -1), *range(line - 1, len(lines))):
         text = lines[at][:_LONGEST]
-        if _STOPS.search(text):
+        if _STOPS.search(text) or (text.lstrip().startswith("#") and _IN_A_LIST.search(text)):
             continue
         written = [name for name in _REPOSITORY_IN.findall(text) if not _NOT_ALONE.search(name)]
         if any(find_model(name) is None for name in written):

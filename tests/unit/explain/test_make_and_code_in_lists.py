@@ -94,7 +94,14 @@ def test_launcher_of_training(launcher: str, *, read: bool) -> None:
     assert bool(ask(text)) == read
 
 
-@pytest.mark.parametrize(("keys", "expected"), [("services:\n  model:\n    ", True), ("", False)])
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("services:\n  model:\n    ", True),
+        ("", False),
+        ("tasks:\n  - container: r/evaluation:26.03\ndeployment:\n  ", False),
+    ],
+)
 def test_command_of_another_tool(keys: str, *, expected: bool) -> None:
     """Compose hands the words on to the entrypoint; a tool with files of its own may run them in a shell."""
     blanks = keys.rpartition("\n")[2]

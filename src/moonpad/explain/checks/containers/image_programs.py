@@ -37,7 +37,8 @@ _SETS_PATH: Final = re.compile(
 """Lines by which a program may be found after all: its folder in PATH, or a link to it."""
 _ENTRYPOINT: Final = re.compile(r"entrypoint", re.IGNORECASE)
 _WITHOUT_SHELL: Final = re.compile(
-    r"[ \t-]*[\"']?(?:services|containers|initContainers|container|containerDefinitions)[\"']?[ \t]*:"
+    r"[ \t-]*[\"']?(?:services|containers|initContainers|containerDefinitions)[\"']?[ \t]*:"
+    r"|[ \t-]*[\"']?container[\"']?[ \t]*:[ \t]*(?:$|[{&#])"
 )
 """Lines of Compose, of a pod or of ECS, which hand the words of `command` on; another tool may run them in a shell."""
 _FEWEST: Final = 3
