@@ -30,7 +30,9 @@ def remedies(layout: str, devices: int = 8, more: str = "replicaCount: 1") -> li
 
 
 def test_an_option_mounts_nothing() -> None:
-    assert remedies(BY_OPTION) == ["write tensorParallelSize: 8 below vllmConfig in its place"]
+    assert remedies(BY_OPTION) == [
+        "write tensorParallelSize: 8 in vllmConfig, and leave --tensor-parallel-size out of extraArgs"
+    ]
 
 
 @pytest.mark.parametrize(

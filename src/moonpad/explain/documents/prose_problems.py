@@ -34,7 +34,10 @@ _LOST: Final = "missing-backslash"
 _SENTENCE_ENDS: Final = re.compile(r"[A-Za-z]+(?:[ ][\w'’,-]{1,40}){2,40}[?!.:][ \t]*$")
 _ARROW: Final = re.compile(r"<<-?[ \t]+[A-Za-z]+(?:[ ][\w'’,-]{1,40}){2}")
 """A mark of a heredoc, with words of a sentence behind it."""
-_NOTE: Final = re.compile(r"(?:[ \t]+|(?<=[ \t]))\([A-Za-z\d][^()$'\"`=;|&<>\\]{2,200}\)[.,:]?[ \t]*$")
+_NOTE: Final = re.compile(
+    r"(?:[ \t]+|(?<=[ \t]))\((?=[^()]{0,200}(?:, |\d ?[x×] ?[A-Z]|\d\.\d))"
+    r"[A-Za-z\d][^()$'\"`=;|&<>\\]{2,200}\)[.,:]?[ \t]*$"
+)
 """`(8xH200, 0.11.2)` at the end of a command's line."""
 _WORDS: Final = 4
 _TALLEST: Final = 2_000

@@ -106,7 +106,8 @@ _LABEL: Final = re.compile(
 )
 """`**command line**: vllm serve …`, `my launch command: …`: what a person calls the command in front of it."""
 _CALLED: Final = re.compile(
-    r"^(?:(?:[-*+•]|\d{1,2}[.)])[ ]+)?(?:(?:[A-Za-z0-9#'’()_-]{1,20}[ ]){1,5}[A-Za-z0-9#'’()_-]{1,20}[ ]?[:：]"
+    r"^(?:(?:[-*+•]|\d{1,2}[.)])[ ]+)?(?:(?!\w*(?:INFO|WARN|ERROR|DEBUG))[A-Za-z][A-Za-z0-9'’()_-]{0,19}"
+    r"(?:[ ](?:[A-Za-z(][A-Za-z0-9'’()_-]{0,19}|#?\d{1,3})){1,5}[ ]?[:：]"
     rf"|[A-Za-z]{{2,12}}[-_ ]?\d{{1,3}}[ ]?[:：]|(?<=[-*+•][ ]))"
     r"(?=[ \t]*(?:(?:[A-Z][A-Z0-9_]{2,60}=\S{1,200}|nohup|sudo|time|env)[ ]+){0,8}"
     rf"{BEHIND_A_SENTENCE})",

@@ -33,8 +33,7 @@ _HAS_SHARED: Final = re.compile(
     r"|\{\{|\{%"
 )
 """In its own words, or by what another place brings."""
-_RAY_OF_CHART: Final = "raySpec"
-"""The key by which the chart of vLLM's production stack starts a cluster of Ray in the image of the model."""
+_RAY"""The key by which the chart of vLLM's production stack starts a cluster of Ray in the image of the model."""
 _ENABLED: Final = re.compile(r"[ ]*enabled:[ ]*[\"']?(?P<value>true|false)\b")
 _MOST_KEYS: Final = 80
 _MOST_LINES: Final = 40
@@ -43,8 +42,6 @@ _CONTINUED: Final = re.compile(r"[ \t]*\\[ \t]*\n[ \t]*")
 _OF_MANIFEST: Final = re.compile(r"[ ]*(?:-[ ]+)?(?:[A-Za-z]\w*:(?:[ ]|$)|[|>][-+\d]*$)|[ ]*---|[ ]*```")
 """A key or the beginning of a block: what stands above is not of the same text."""
 _SHELLS: Final = frozenset({"bash", "sh", "zsh"})
-_OF_CHART: Final = re.compile(r"servingEngineSpec:[ \t]*(?:#.*)?$")
-_MOUNTED_BY_CHART: Final = re.compile(r"\btensorParallelSize[\"']?[ \t]*:|/dev/shm|\braySpec[\"']?[ \t]*:|\{\{")
 _LONGEST: Final = 2000
 
 
@@ -133,23 +130,6 @@ def pod_shared_memory(case: Case) -> Iterator[Remark]:
     message = "no volume of memory is mounted at /dev/shm, and a pod's has 64 MB: NCCL between the ranks may need more"
     remedy = "mount an emptyDir of medium Memory there"
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, where, message, remedy)
-
-
-def chart_shared_memory(case: Case) -> Iterator[Remark]:
-    """The same of vLLM's production stack, whose chart mounts the memory by a key of its own alone."""
-    command = case.commands[0]
-    if command.more or not case.laid_out or _ranks(case) < 2 or not case.script.objects:
-        return
-    spans = [(low, high) for low, high in case.script.objects if low <= command.line <= high]
-    lines = [line[:_LONGEST] for low, high in spans[:1] for line in case.script.lines[low - 1 : high]]
-    case.script.budget.work(len(lines), "its containers")
-    if not any(map(_OF_CHART.match, lines)) or any(_MOUNTED_BY_CHART.search(line) for line in lines):
-        return
-    where = "tensorParallelSize"
-    message = "the chart mounts memory at /dev/shm where vllmConfig has tensorParallelSize, and not by an option among "
-    message += f"extraArgs: {_ranks(case)} ranks share the 64 MB of a pod"
-    remedy = f"write tensorParallelSize: {case.first.layout.tp} below vllmConfig in its place"
-    yield replace(make_remark(Severity.WARNING, Code.MISSING_FLAG, where, message, remedy), command=None)
 
 
 def image_without_ray(case: Case) -> Iterator[Remark]:
