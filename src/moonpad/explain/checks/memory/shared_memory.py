@@ -33,7 +33,8 @@ _HAS_SHARED: Final = re.compile(
     r"|\{\{|\{%"
 )
 """In its own words, or by what another place brings."""
-_RAY"""The key by which the chart of vLLM's production stack starts a cluster of Ray in the image of the model."""
+_RAY_OF_CHART: Final = "raySpec"
+"""The key by which the chart of vLLM's production stack starts a cluster of Ray in the image of the model."""
 _ENABLED: Final = re.compile(r"[ ]*enabled:[ ]*[\"']?(?P<value>true|false)\b")
 _MOST_KEYS: Final = 80
 _MOST_LINES: Final = 40
@@ -232,4 +233,4 @@ def _is_mount(value: str) -> bool:
     return "/dev/shm" in value  # noqa: S108 - what is written
 
 
-SHARED_MEMORY_CHECKS: Final = (shared_memory, compose_shared_memory, pod_shared_memory, chart_shared_memory)
+SHARED_MEMORY_CHECKS: Final = (shared_memory, compose_shared_memory, pod_shared_memory)
