@@ -36,7 +36,8 @@ _BF16_BYTES: Final = 2
 def stages_of(layers: int, pp: int, pipeline: Pipeline) -> tuple[Stage, ...]:
     """Which layers each stage has. 61 over 2 stages are 31 and 30 in vLLM, 30 and 31 in SGLang 0.5.
 
-    Sources: `get_pp_indices` of vLLM 0.11 to 0.32, of SGLang 0.4.9 (`last-all`) and of 0.5.23 (`last-each`).
+    Sources: `get_pp_indices` of vLLM 0.7.3 and of SGLang 0.4.9 (`last-all`), of vLLM 0.8 to 0.32 (`inner`), and of
+    SGLang 0.5.23 (`last-each`).
     """
     if pipeline == "with-output":
         ends = tuple(min(layers, -(-(number + 1) * (layers + 1) // pp)) for number in range(pp))

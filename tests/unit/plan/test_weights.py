@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.catalog.overhead import Pipeline
+from moonpad.catalog.overhead import Pipeline, defaults_of
 from moonpad.plan.tensors import tensor_groups
 from moonpad.plan.weights import HostPart, groups_of, routed_bytes, stage_weights, stages_of
 from moonpad.values.checkpoint import Architecture, Checkpoint, Component, Quantization
@@ -176,3 +176,13 @@ def test_more_layers_never_take_less_on_any_stage_in_sum(layout: Layout, layers:
     few, many = (checkpoint(replace(TINY, layers=count), PLAIN) for count in (layers, layers + more))
     assert max(on_devices(many, layout)) >= max(on_devices(few, layout))
     assert sum(on_devices(many, layout)) > sum(on_devices(few, layout))
+
+
+@pytest.mark.parametrize("engine", ["vllm", "vllm-ascend"])
+def test_what_no_stage_can_share_lies_on_the_last_before_0_8(engine: str) -> None:
+    """get_pp_indices of 0.7.3 gives the last stage all that is left: 61 layers over 16 stages are fifteen times three,
+    and sixteen."""
+    counts = [last - first for first, last in stages_of(61, 16, defaults_of(engine, "0.7.3").pipeline)]
+    assert counts == [3] * 15 + [16]
+    later = [last - first for first, last in stages_of(61, 16, defaults_of(engine, "0.8.0").pipeline)]
+    assert (max(later), later[-1]) == (4, 3)
