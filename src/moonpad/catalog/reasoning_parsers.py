@@ -12,6 +12,11 @@ from msgspec import Struct
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "reasoning_parsers.toml"
+_WITHOUT_THOUGHTS: Final = re.compile(
+    r"(?:deepseek-v3(?:-0324)?(?:-base)?"
+    r"|kimi-k2-(?:instruct|base)(?:-0905)?(?:[-_.](?:(?:nv|mx)?fp[48]|int[48]|bf16|awq|gptq|gguf|w\d{1,2}a\d{1,2})[\w.-]*)?)$",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 class ReasoningFamily(Struct, frozen=True, kw_only=True):
@@ -31,3 +36,8 @@ def reasoning_family(written: str) -> ReasoningFamily | None:
     last = written[-400:].rstrip("/").rpartition("/")[2].rpartition("--")[2]
     plain = last.casefold().replace("_", "-")
     return next((row for row in reasoning_families().values() if re.fullmatch(row.name, plain)), None)
+
+
+def without_thoughts(written: str) -> bool:
+    """Whether a repository, or the folder that is called after it, is of a model that never thinks."""
+    return _WITHOUT_THOUGHTS.match(written[-400:].rstrip("/").rpartition("/")[2]) is not None

@@ -9,7 +9,7 @@ from moonpad.catalog.drafts import known_draft
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, installed_runtime, settled_version
 from moonpad.plan.effective_settings import unasked_settings
-from moonpad.plan.parsers import REASONING, TOOLS, parser_for
+from moonpad.plan.parsers import TOOLS, parser_for, reasoning_parser_for
 from moonpad.plan.request import DRAFT_TOKENS, Request
 from moonpad.plan.start_timeout import start_budget_s
 from moonpad.spec.schema import Spec
@@ -104,7 +104,7 @@ def unjudged_plan(spec: Spec, cluster: Cluster, weights_bytes: int = 0, scheme: 
         serving=Serving(
             spec.served_name,
             tool_parser=parser_for(engine_of(spec), version, TOOLS, spec.model),
-            reasoning_parser=parser_for(engine_of(spec), version, REASONING, spec.model),
+            reasoning_parser=reasoning_parser_for(engine_of(spec), version, spec.model, spec.model),
         ),
         weights_bytes=weights_bytes,
         engine_version=version,

@@ -9,11 +9,12 @@ from itertools import pairwise
 from msgspec import Struct
 
 from moonpad.catalog.options import unknown_version
+from moonpad.catalog.reasoning_parsers import without_thoughts
 from moonpad.plan.candidate import Candidate, Tried, best_of, chosen_context, try_all
 from moonpad.plan.judgement import forgive, judge
 from moonpad.plan.layouts import legal_layouts
 from moonpad.plan.nearest_results import short
-from moonpad.plan.parsers import REASONING, TOOLS, missing_parsers, parser_for
+from moonpad.plan.parsers import TOOLS, missing_parsers, parser_for, reasoning_parser_for
 from moonpad.plan.rules import check
 from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.plan import Layout, Plan, Serving, Settings
@@ -68,7 +69,12 @@ def plan_layout(
         return Refused(engine.name, layout, judgement.errors, judgement.memory)
     own = (
         *_own_findings(candidate),
-        *missing_parsers(engine, candidate.base.version, candidate.base.architecture.model_type),
+        *missing_parsers(
+            engine,
+            candidate.base.version,
+            candidate.base.architecture.model_type,
+            thinks=not without_thoughts(candidate.checkpoint.name),
+        ),
     )
     plan = finish(plan_of(candidate, layout, settings))
     steps = [best]
@@ -108,7 +114,9 @@ def plan_of(candidate: Candidate, layout: Layout, settings: Settings) -> Plan:
         serving=Serving(
             short(checkpoint.name) or "model",
             tool_parser=parser_for(engine, candidate.base.version, TOOLS, checkpoint.architecture.model_type),
-            reasoning_parser=parser_for(engine, candidate.base.version, REASONING, checkpoint.architecture.model_type),
+            reasoning_parser=reasoning_parser_for(
+                engine, candidate.base.version, checkpoint.architecture.model_type, checkpoint.name
+            ),
             trust_remote_code=candidate.code_in_checkpoint,
         ),
         weights_bytes=checkpoint.total_bytes,

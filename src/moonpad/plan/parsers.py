@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from moonpad.catalog.options import option_set, values_of, versions
+from moonpad.catalog.reasoning_parsers import without_thoughts
 from moonpad.engines.base import Engine
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.versions import since
@@ -34,6 +35,13 @@ def parser_for(engine: Engine, version: str, options: tuple[str, ...], model: st
     return parser_of(engine.program, version, options, parser_name(model))
 
 
+def reasoning_parser_for(engine: Engine, version: str, kind: str, model: str) -> str | None:
+    """None too for a model that never thinks: vLLM's parser would take its whole answer for thoughts (vllm 0.32.0,
+    parser/kimi_k2.py: it begins in the state of reasoning, and waits for the end mark). `kind` as for `parser_for`,
+    the name or the type of the model, `model` its name."""
+    return None if without_thoughts(model) else parser_for(engine, version, REASONING, kind)
+
+
 @lru_cache(maxsize=64)
 def parser_of(program: str, version: str, options: tuple[str, ...], parser: str = PARSER) -> str | None:
     """The parser's name, None where that version is known not to have it."""
@@ -44,13 +52,13 @@ def parser_of(program: str, version: str, options: tuple[str, ...], parser: str 
     return parser if not known or parser in known else None
 
 
-def missing_parsers(engine: Engine, version: str, model: str) -> Iterator[Finding]:
+def missing_parsers(engine: Engine, version: str, model: str, *, thinks: bool = True) -> Iterator[Finding]:
     """A warning for each parser that the version lacks, with the first one that has it."""
     if engine.facts.parsers_built_in or model.startswith(OTHER_FAMILY):
         return
     name, program, parser = engine.name, engine.program, parser_name(model)
     for what, options in (("tool calls stay", TOOLS), ("reasoning stays", REASONING)):
-        if parser_of(program, version, options, parser) is None:
+        if (thinks or options is TOOLS) and parser_of(program, version, options, parser) is None:
             later = (release for release in versions(program) if not since(version, release))
             first = next((release for release in later if parser_of(program, release, options, parser)), None)
             yield Finding(

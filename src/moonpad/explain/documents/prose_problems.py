@@ -35,7 +35,7 @@ _SENTENCE_ENDS: Final = re.compile(r"[A-Za-z]+(?:[ ][\w'’,-]{1,40}){2,40}[?!.:
 _ARROW: Final = re.compile(r"<<-?[ \t]+[A-Za-z]+(?:[ ][\w'’,-]{1,40}){2}")
 """A mark of a heredoc, with words of a sentence behind it."""
 _NOTE: Final = re.compile(
-    r"(?:[ \t]+|(?<=[ \t]))\((?=[^()]{0,200}(?:, |\d ?[x×] ?[A-Z]|\d\.\d))"
+    r"(?:[ \t]+|(?<=[ \t]))\((?=[^()]{0,200}(?:, |\d ?[x×] ?[A-Z]|\d\.\d{1,3}\.\d))"
     r"[A-Za-z\d][^()$'\"`=;|&<>\\]{2,200}\)[.,:]?[ \t]*$"
 )
 """`(8xH200, 0.11.2)` at the end of a command's line."""

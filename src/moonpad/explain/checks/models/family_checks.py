@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from moonpad.catalog.reasoning_parsers import without_thoughts
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.other_families import is_other
 from moonpad.explain.checks.models.repository_names import REPOSITORY
-from moonpad.explain.checks.models.serving_flags import of_family, thinks
+from moonpad.explain.checks.models.serving_flags import of_family
 from moonpad.explain.checks.models.trusted_code import log_asks, needed_by_options, said_to_need
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
@@ -40,11 +41,6 @@ _OWN_TOKENIZER: Final = re.compile(r"(?:^|/)(?:kimi-vl-|moonlight-16b)", re.IGNO
 _TRACEBACK: Final = re.compile(r"(?<!['\"])Traceback \(most recent call last\):?\s*$")
 _LONGEST: Final = 400
 _MOST_LINES: Final = 2000
-_WITHOUT_THOUGHTS: Final = re.compile(
-    r"(?:deepseek-v3(?:-0324)?(?:-base)?"
-    r"|kimi-k2-(?:instruct|base)(?:-0905)?(?:[-_.](?:(?:nv|mx)?fp[48]|int[48]|bf16|awq|gptq|gguf|w\d{1,2}a\d{1,2})[\w.-]*)?)$",
-    re.IGNORECASE | re.ASCII,
-)
 
 
 def model_release(case: Case) -> Iterator[Remark]:
@@ -82,7 +78,7 @@ def no_thoughts(case: Case) -> Iterator[Remark]:
     name = (case.checkpoint.name if case.checkpoint else case.model_named).rstrip("/").rpartition("/")[2]
     flag = case.engine.command_line.reasoning_parser
     place = case.option(flag) if flag else None
-    if place is None or thinks(name) or not _WITHOUT_THOUGHTS.match(name):
+    if place is None or not without_thoughts(name):
         return
     message = (
         f"{shortened(name)} does not think: the parser waits for the end of thoughts that never come, so answers may "
