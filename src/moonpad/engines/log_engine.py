@@ -13,7 +13,8 @@ _OWN: Final = (
     (
         "sglang",
         re.compile(
-            r"sglang|launch_server|mem[_-]fraction[_-]static|sgl_kernel|Load weight (?:begin|end)\b"
+            r"sglang|launch_server|mem[_-]fraction[_-]static|sgl_kernel"
+            r"|Load weight (?:begin|end)\b.{1,60}(?:avail mem|elapsed)="
             r"|\d\d:\d\d:\d\d(?: [DTPE]P\d{1,4})+\]"
         ),
     ),

@@ -46,7 +46,10 @@ def but_unused(failure: Remark, readings: Sequence[Reading], commands: Sequence[
     left = [part for part in parts if not _is_unused(part, readings, commands)]
     if not left or len(left) == len(parts):
         return failure
-    return replace(failure, finding=replace(failure.finding, remedy=_CLAUSES.join(left)))
+    remedy = _CLAUSES.join(left)
+    if left[0] != parts[0]:
+        remedy = remedy.removeprefix("else ")
+    return replace(failure, finding=replace(failure.finding, remedy=remedy))
 
 
 def _is_unused(part: str, readings: Sequence[Reading], commands: Sequence[Command]) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 
 from moonpad.explain.commands import Word, cut
 from moonpad.explain.programs import program_named
+from moonpad.values.records import replace
 
 _QUESTIONS: Final = frozenset({"--version", "--help", "-h", "-v", "-V", "help", "version"})
 _ALSO_VERBOSE: Final = frozenset({"-v"})
@@ -124,7 +125,7 @@ def _without_annotation(argv: tuple[Word, ...]) -> tuple[Word, ...]:
     if last.text in _BEHIND_A_DASH and (noted or last.text == "-"):
         return argv[: at - 1]
     if noted and _STOPPED_OPTION.fullmatch(last.text) and not last.unresolved:
-        return (*argv[: at - 1], cut(last, 0, len(last.text) - 1))
+        return (*argv[: at - 1], _without_sign(last))
     return argv
 
 
@@ -135,7 +136,7 @@ def _without_sentence(argv: tuple[Word, ...]) -> tuple[Word, ...]:
         if word.unresolved or not _ENDED.fullmatch(word.text) or not argv[at - 1].text.startswith("-"):
             continue
         if all(_LETTERS.fullmatch(each.text) for each in behind):
-            return (*argv[:at], cut(word, 0, len(word.text) - 1))
+            return (*argv[:at], _without_sign(word))
     return argv
 
 
@@ -155,3 +156,10 @@ def _without_remark(argv: tuple[Word, ...]) -> tuple[Word, ...]:
     if at == len(argv) or not (asks or (len(argv) - at > 1 and _OF_REMARKS.intersection(said))):
         return argv
     return argv[:at] if any(word.text.startswith("-") for word in argv[:at]) else argv
+
+
+def _without_sign(word: Word) -> Word:
+    """Without its last character, where it stands."""
+    end = max(word.column, word.end_column - 1)
+    place = {"line": word.line, "column": word.column, "end_line": word.end_line, "end_column": end}
+    return replace(cut(word, 0, len(word.text) - 1), **place)
