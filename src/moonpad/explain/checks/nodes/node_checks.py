@@ -38,7 +38,7 @@ https://github.com/eugr/spark-vllm-docker"""
 _ONE_MACHINE: Final = (
     r"(?:单机|一台(?:机器|服务器)?)[^\d\n]{{0,6}}{count}[ ]?(?:卡|张)|\bBox ?{count}\b"
     r"|\b(?:one|single|1)[- ](?:machine|server|node|host)\b[^.,;\d\n]{{0,20}}\b{count}(?:\b|x)"
-    r"|\b{count}(?:[ ]?[x×])?[ ][^.,;\d\n]{{0,30}}\b(?:in|on)[ ](?:one|a[ ]single|1)[ ](?:machine|server|node|host)\b"
+    r"|\b{count}(?:[ ]?[x×])?[ ][^.,;\n]{{0,30}}\b(?:in|on)[ ](?:one|a[ ]single|1)[ ](?:machine|server|node|host)\b"
 )
 _NODES: Final = "--nnodes"
 _GROUP: Final = re.compile(r"[ \t]*leaderWorkerTemplate:")
@@ -78,7 +78,7 @@ def node_remarks(
     yield from _container_devices(engine, cluster, readings, commands)
     if engine.nodes is not None:
         alone = first.node.nodes is None and commands[0].pods == 1
-        by_runner = is_in_lines(_OF_RUNNER, script.lines, 200) or _is_one_machine(cluster, script)
+        by_runner = is_in_lines(_OF_RUNNER, script.lines, 200) or is_one_machine(cluster, script)
         if commands[0].pods > 1 and not by_runner:
             joined = starts_ray(script)
             if joined or is_in_lines(_GROUP, script.lines, 200):
@@ -108,7 +108,7 @@ def _as_note(remark: Remark) -> Remark:
     return replace(remark, finding=replace(remark.finding, severity=Severity.NOTE), edits=())
 
 
-def _is_one_machine(cluster: Cluster | None, script: Script) -> bool:
+def is_one_machine(cluster: Cluster | None, script: Script) -> bool:
     """Whether the text has all devices in one machine, which is larger than the usual one (Atlas 200T A2 Box16)."""
     if cluster is None or cluster.nodes == 1:
         return False

@@ -1,0 +1,52 @@
+"""More ranks than a machine has devices, of an engine that starts them all on its own machine unless it is told how
+many there are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.catalog.options import option_set
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.nodes.node_checks import is_one_machine
+from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+from moonpad.values.platform import Platform
+
+_NODES: Final = "--nnodes"
+_MEET: Final = "--dist-init-addr"
+_JOINED: Final = re.compile(
+    r"\bn?nodes?[-_ ]?rank\b|--nnodes|dist[-_]init|leaderWorkerTemplate|LWS_|\bmpirun\b|\bsrun\b|num[-_]nodes|numNodes"
+    r"|multinode|nodeCount|(?:pod|group)(?:Group)?Size|workerSpec",
+    re.IGNORECASE,
+)
+"""What says elsewhere how several machines are joined: a runner or an operator may add the options."""
+_LONGEST: Final = 500
+
+
+def ranks_on_one_machine(case: Case) -> Iterator[Remark]:
+    """`--tp 16` on machines of eight devices, and no `--nnodes`."""
+    command, first, cluster, line = case.commands[0], case.first, case.cluster, case.engine.command_line
+    flag = line.options.get("tp", "")
+    place = case.option(flag) if flag else None
+    if place is None or line.nodes is not None or cluster is None or not case.laid_out or case.open_ended:
+        return
+    if len(case.commands) > 1 or command.pods > 1 or command.custom or command.more or command.left_open:
+        return
+    ranks = first.layout.tp * first.layout.pp
+    alone = first.node.nodes is None and not first.takes_all_devices and not is_fragment(command)
+    if not alone or ranks <= cluster.per_node or cluster.device.platform is Platform.CPU:
+        return
+    options = option_set(command.program)
+    if options is None or options.named(_NODES) is None or options.named(_MEET) is None:
+        return
+    case.script.budget.once("how machines are joined", len(case.script.lines), "the machines that it names")
+    if is_in_lines(_JOINED, case.script.lines, _LONGEST) or is_one_machine(cluster, case.script):
+        return
+    message = f"{ranks} ranks on machines of {cluster.per_node} devices, and no {_NODES}: all of them start on this one"
+    nodes = -(-ranks // cluster.per_node)
+    remedy = f"start it on each of {nodes} machines, with {_NODES} {nodes} --node-rank R {_MEET} ADDRESS:PORT"
+    yield make_remark(Severity.WARNING, Code.MISSING_FLAG, _NODES, message, remedy, at=place.index)
