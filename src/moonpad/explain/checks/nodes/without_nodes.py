@@ -24,6 +24,8 @@ _JOINED: Final = re.compile(
     re.IGNORECASE,
 )
 """What says elsewhere how several machines are joined: a runner or an operator may add the options."""
+_OF_ANY_SIZE: Final = (Platform.CPU, Platform.ASCEND)
+"""Machines of 16 NPUs are called by the same names as those of 8 (Atlas 200T A2 Box16)."""
 _LONGEST: Final = 500
 
 
@@ -38,7 +40,7 @@ def ranks_on_one_machine(case: Case) -> Iterator[Remark]:
         return
     ranks = first.layout.tp * first.layout.pp
     alone = first.node.nodes is None and not first.takes_all_devices and not is_fragment(command)
-    if not alone or ranks <= cluster.per_node or cluster.device.platform is Platform.CPU:
+    if not alone or ranks <= cluster.per_node or cluster.device.platform in _OF_ANY_SIZE:
         return
     options = option_set(command.program)
     if options is None or options.named(_NODES) is None or options.named(_MEET) is None:
