@@ -324,9 +324,19 @@ def _of_mentions(
             return None, _several(kinds)
     for kind in kinds:
         nodes = cluster_named(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
-        if (cluster := nodes or cluster_named(f"{devices}x{kind}")) is not None:
+        nodes = nodes or cluster_named(f"{devices}x{kind}")
+        if (cluster := nodes or _part_of([machine for _, machine in counted], devices, kind)) is not None:
             return cluster, f"the text names {kind}, the command uses {devices}"
     return None, ""
+
+
+def _part_of(machines: Sequence[Cluster], devices: int, kind: str) -> Cluster | None:
+    """So many devices spread evenly over as few as may be of the nodes that are counted: 12 of `2x7xA40`."""
+    for machine in machines:
+        for nodes in range(2, machine.nodes + 1):
+            if devices % nodes == 0 and devices // nodes <= machine.per_node:
+                return cluster_named(f"{nodes}x{devices // nodes}x{kind}")
+    return None
 
 
 def _counted_apart(near: Sequence[Mention]) -> list[str]:
