@@ -13,6 +13,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.image_names import OF_NO_ENGINE
 from moonpad.explain.commands import Command
 from moonpad.explain.documents.own_parts import of_own_part
+from moonpad.explain.documents.text_hints import version_of_image
 from moonpad.explain.image_days import day_of
 from moonpad.explain.programs import named_by_image, served_by_image
 from moonpad.values.versions import order
@@ -72,7 +73,7 @@ def _release_in(engine: str, image: str) -> str:
     engine."""
     repository, _, tag = image[:_LONGEST].partition("@")[0].rpartition(":")
     name = repository.rpartition("/")[2]
-    own = _has_name_of(engine, name)
+    own = _has_name_of(engine, name) and version_of_image(image) is None  # the makers' are found before
     recorded = release_days().get(engine)
     match = _WHOLE_TAG.fullmatch(tag) if own else _TAG.match(tag)
     if recorded is None or match is None or match["version"] not in recorded.releases:
