@@ -71,3 +71,17 @@ def test_an_error_of_the_format_that_another_of_them_has_not() -> None:
     command = SERVE.replace("moonshotai/Kimi-K2-Thinking", "nvidia/Kimi-K2-Thinking-NVFP4")
     (judged,) = ask(PAGE.format("8x H200 or 8x B200", command))
     assert not [each for each in judged.findings if each.severity is Severity.ERROR]
+
+
+@pytest.mark.parametrize(
+    "said", ["MI350 Series and MI300 Series GPUs", "the MI350 series, MI300 series and later ones"]
+)
+def test_generations_name_no_device(said: str) -> None:
+    (judged,) = ask(PAGE.format(f"verified on {said}", SERVE))
+    assert judged.cluster is None
+
+
+def test_one_generation_is_taken_for_its_device() -> None:
+    (judged,) = ask(PAGE.format("MI300 series GPUs", SERVE))
+    assert judged.cluster is not None
+    assert judged.cluster.name == "8xMI300X"
