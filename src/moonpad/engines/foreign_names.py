@@ -390,3 +390,7 @@ KEY_VARIABLE: Final = "VLLM_API_KEY"
 """Holds the key of a server of `EXPERTS_BY_VARIABLE` that is given no `--api-key`."""
 DEVELOPER_MODE: Final = "VLLM_SERVER_DEV_MODE"
 """Opens the paths of development of that engine's server."""
+PACKAGES: Final = frozenset({"vllm", "sglang", "ktransformers", "lmcache"})
+"""Packages of Python, whose names have these very letters."""
+HELPERS: Final = {"launch_server_cmd": "sglang.utils"}
+"""Functions that stand in one engine's package alone, and where."""
