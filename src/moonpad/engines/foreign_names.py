@@ -43,6 +43,9 @@ ROLE_OPTIONS: Final[Mapping[str, str]] = {
 OF_LLM_SERVICE: Final = "vllm serve"
 """What the controller of KServe's LLMInferenceService starts, and the variable that holds more options for it."""
 MORE_OPTIONS: Final = "VLLM_ADDITIONAL_ARGS"
+READ_BY_ITS_TEMPLATES: Final = frozenset({MORE_OPTIONS, "VLLM_API_SERVER_COUNT"})
+"""Variables in the commands that the controller makes: https://github.com/kserve/kserve, config/llmisvcconfig,
+config-llm-worker-data-parallel.yaml."""
 OF_WRAPPING_SERVERS: Final[Mapping[str, str]] = {
     **{"--model_name": "--served-model-name", "--model_id": "--model", "--model_dir": "--model"},
 }
@@ -387,3 +390,7 @@ KEY_VARIABLE: Final = "VLLM_API_KEY"
 """Holds the key of a server of `EXPERTS_BY_VARIABLE` that is given no `--api-key`."""
 DEVELOPER_MODE: Final = "VLLM_SERVER_DEV_MODE"
 """Opens the paths of development of that engine's server."""
+PACKAGES: Final = frozenset({"vllm", "sglang", "ktransformers", "lmcache"})
+"""Packages of Python, whose names have these very letters."""
+HELPERS: Final = {"launch_server_cmd": "sglang.utils"}
+"""Functions that stand in one engine's package alone, and where."""

@@ -92,11 +92,13 @@ CHART_OF_OTHERS: Final[Mapping[str, str]] = {"vllm/production-stack": "vllm/vllm
 OF_NO_ENGINE: Final = re.compile(r"inference-sim|sidecar|router|gateway|proxy|scheduler", re.IGNORECASE)
 """Images whose programs have some of an engine's options and are none: https://github.com/llm-d/llm-d-inference-sim."""
 OF_MAKERS: Final = re.compile(
-    r"(?:^|/)(?:vllm/vllm-openai(?:-rocm)?|lmsysorg/sglang(?:-rocm)?|ascend/vllm-ascend):(?P<tag>[a-z][\w.-]{3,60})$"
+    r"(?:^|/)(?:vllm/vllm-openai(?:-rocm)?|lmsysorg/sglang(?:-rocm)?|ascend/vllm-ascend):(?P<tag>[a-z][\w.-]{3,60})"
+    r"(?:@sha256:[0-9a-f]{1,64})?$"
 )
 """Images of the makers whose tag begins with a word."""
 OF_A_COMMIT: Final = re.compile(
-    r":(?=[a-z])[\w.-]{0,100}?(?:[-_]v?(?P<version>0\.\d{1,2}\.\d{1,2}))?-(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,12}$"
+    r":(?=[a-z])[\w.-]{0,100}?(?:[-_]v?(?P<version>0\.\d{1,2}\.\d{1,2}))?-(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,12}"
+    r"(?:@sha256:[0-9a-f]{1,64})?$"
 )
 """A tag that begins with a word and ends in the short name of a commit, `:vllm-x86_64-cu13-0.25.1-7a33ba9`: a build of
 a branch, with the release that the branch was made from where it is named."""

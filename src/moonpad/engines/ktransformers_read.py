@@ -19,6 +19,9 @@ PROGRAM: Final = "sglang-kt"
 RUN: Final = "kt run"
 LEGACY: Final = "ktransformers-legacy"
 RUN_ENTRIES: Final = {"kt": 1}
+ALWAYS_PASSED: Final = {RUN: ("--kt-gpu-prefill-token-threshold", "--kt-enable-dynamic-expert-update")}
+"""What it hands to the server whether they are given or not, the threshold with 4096: https://github.com/kvcache-ai/
+ktransformers, kt-kernel/python/cli/commands/run.py."""
 LEGACY_ENTRIES: Final = {"server/main.py": 0, "ktransformers.server.main": 0, "ktransformers.server": 0}
 CHAT: Final = "ktransformers-chat"
 """The terminal chat of 2025, which is not a server."""
@@ -80,6 +83,8 @@ def read(invocation: Invocation) -> Reading:
 def _read_run(words: Words, files: Mapping[str, str]) -> Reading:
     experts = words.whole("--gpu-experts", least=0)
     reading = sglang_read.read_words(words, files)
+    if not words.given("--tensor-parallel-size"):
+        reading = replace(reading, takes_all_devices=True)  # its command takes the number of GPUs that it finds
     if experts is not None:
         reading = replace(reading, settings=replace(reading.settings, gpu_experts=experts))
     if (meant := _SHORT_NAMES.get(reading.model.casefold())) is not None:

@@ -48,7 +48,7 @@ from moonpad.explain.documents.spoken_settings import as_spoken_of
 from moonpad.explain.flag_lists import LAYOUT, is_fragment, is_piece
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks
 from moonpad.explain.grouping import Group
-from moonpad.explain.guessed_layouts import guess, guesses, whole_layout
+from moonpad.explain.guessed_layouts import guess, guesses, open_ranks, whole_layout
 from moonpad.explain.left_blank import but_left_blank
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
@@ -209,7 +209,7 @@ class Deployment(Struct, frozen=True):
             cluster_because=because,
             memory=memory,
             unjudged=unjudged,
-            unknown=unknown | {"dp"} if part else unknown,
+            unknown=(unknown | {"dp"} if part else unknown) | open_ranks(first, cluster, self.engine.command_line),
             refused=is_refused(commands, readings, self.engine, version),
         )
         if missing or cut or part:

@@ -30,7 +30,7 @@ from moonpad.explain.documents.device_nearness import (
 )
 from moonpad.explain.documents.devices_elsewhere import without_examples, without_those_of_others
 from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes
-from moonpad.explain.documents.other_devices import first_offered, offered
+from moonpad.explain.documents.other_devices import first_offered, least_beside, offered
 from moonpad.explain.documents.posts import of_other_person
 from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of_amd
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
@@ -60,6 +60,7 @@ _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 _WHOLE: Final = 8
 """Devices of a usual machine."""
+_LEAST: Final = ": judged by the smallest"
 _LIST: Final = 3
 """So many kinds without a number on one line are a list, of which none is meant alone."""
 
@@ -207,21 +208,19 @@ def _cluster_of(
     if (ways := prefill_ways(reading)) > 1 and _are_counted(used[0] * ways, named):
         used = used[0] * ways, used[1] * ways if used[1] is not None else None
     for near in (*sure, *by_nearness(named, elsewhere, script.lines, first, document=document)):
-        cluster, because = _of_mentions(near, used, copy, allowed, layout_known=layout_known, whole=whole)
+        cluster, because = _of_mentions(near, used, copy, allowed, script.lines, layout_known=layout_known, whole=whole)
         if cluster is not None and not layout_known:
             return _on_all_nodes(cluster, because, reading.node.nodes, granted)
         if cluster is not None or because:
             return cluster, because
     if layout_known and (often := counted_often(named, first)):
-        cluster, because = _of_mentions(often, used, copy, allowed, layout_known=True, whole=whole)
+        cluster, because = _of_mentions(often, used, copy, allowed, script.lines, layout_known=True, whole=whole)
         if cluster is not None and cluster.devices == used[0]:
             return cluster, because
     if not in_words:
         file = script.file_name or script.place(first)[0]
         names = [each for each in named_by_names(script.lines, file, first) if script.says_of(each.line, first)]
-        cluster, _ = _of_mentions(
-            names, used, reading.layout.world_size, allowed, layout_known=layout_known, whole=whole
-        )
+        cluster, _ = _of_mentions(names, used, copy, allowed, script.lines, layout_known=layout_known, whole=whole)
         if cluster is not None and layout_known:
             return (
                 cluster,
@@ -271,6 +270,7 @@ def _of_mentions(
     used: tuple[int, int | None],
     copy: int,
     allowed: Sequence[Platform],
+    lines: Sequence[str],
     *,
     layout_known: bool,
     whole: bool,
@@ -291,7 +291,10 @@ def _of_mentions(
         if machine.devices == fitting and per_node in (None, machine.per_node)
     ]
     if exact and (kinds := _kinds_named([each for each, _ in exact])):
-        return (exact[0][1], f"the text names {exact[0][1].name}") if len(kinds) == 1 else (None, _several(kinds))
+        if len(kinds) > 1:
+            return None, _several(kinds)
+        least, beside = least_beside(exact[0][1], lines[exact[0][0].line - 1])
+        return least, f"the text names {' or '.join((least.name, *beside))}{_LEAST if beside else ''}"
     kinds = _kinds_named([each for each, _ in counted])
     if len(kinds) > 1:
         return None, _several(kinds)
@@ -324,9 +327,23 @@ def _of_mentions(
             return None, _several(kinds)
     for kind in kinds:
         nodes = cluster_named(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
-        if (cluster := nodes or cluster_named(f"{devices}x{kind}")) is not None:
-            return cluster, f"the text names {kind}, the command uses {devices}"
+        nodes = nodes or cluster_named(f"{devices}x{kind}")
+        if (cluster := nodes or _part_of([machine for _, machine in counted], devices, kind)) is not None:
+            line = next(each.line for each in near if each.kind == kind)
+            least, beside = least_beside(cluster, lines[line - 1])
+            names = " or ".join(name.rpartition("x")[2] for name in (least.name, *beside))
+            judged = ", and it is judged by the smallest" if beside else ""
+            return least, f"the text names {names}, the command uses {devices}{judged}"
     return None, ""
+
+
+def _part_of(machines: Sequence[Cluster], devices: int, kind: str) -> Cluster | None:
+    """So many devices spread evenly over as few as may be of the nodes that are counted: 12 of `2x7xA40`."""
+    for machine in machines:
+        for nodes in range(2, machine.nodes + 1):
+            if devices % nodes == 0 and devices // nodes <= machine.per_node:
+                return cluster_named(f"{nodes}x{devices // nodes}x{kind}")
+    return None
 
 
 def _counted_apart(near: Sequence[Mention]) -> list[str]:

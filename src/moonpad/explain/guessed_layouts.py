@@ -22,13 +22,20 @@ guess = partial(make_remark, Severity.NOTE, Code.MISSING_FLAG)
 def whole_layout(first: Reading, cluster: Cluster | None, command: Command, line: CommandLine) -> Reading:
     """A list of flags that says nothing of the layout, here or above, is for all devices that there are."""
     if first.takes_all_devices and cluster is not None:
-        return replace(first, layout=Layout(pp=cluster.devices))
+        by_ranks = "tp" in line.options
+        return replace(first, layout=Layout(tp=cluster.devices) if by_ranks else Layout(pp=cluster.devices))
     silent = first.layout == Layout() and first.replicas == 1 and is_fragment(command)
     if not silent or cluster is None or cluster.devices == 1 or "tp" not in line.options:
         return first
     if any(first.parsed.occurrence(line.options.get(name)) for name in LAYOUT):
         return first
     return replace(first, layout=Layout(tp=cluster.devices))
+
+
+def open_ranks(first: Reading, cluster: Cluster | None, line: CommandLine) -> frozenset[str]:
+    """Of a program that starts a rank on each device that it finds, where none are known."""
+    open_ended = first.takes_all_devices and cluster is None and "tp" in line.options
+    return frozenset({"tp"}) if open_ended else frozenset()
 
 
 def guesses(

@@ -37,6 +37,11 @@ _FILLED: Final = re.compile(r"\{\{[^{}]+\}\}|\{\w+\}")
 """`{extra_args}`, of a template."""
 LEFT_OUT: Final = frozenset({"...", "…", "....", "......", "……", "[...]", "[…]", "(...)", "<...>", "[..]"})
 """What a sketch has in the place of the model and of options."""
+_WHERE_SET: Final = re.compile(
+    r"\$\{[A-Za-z_]\w{0,60}:?\+[ '\"]{0,3}(?P<words>--[a-z](?:[^{}]|\$\{[A-Za-z_]\w{0,60}\}){1,300})\}", re.ASCII
+)
+"""`${STATS:+--disable-log-stats}`: these options, or nothing."""
+_OF_WEIGHTS: Final = re.compile(r"quantiz|dtype|specul|draft|overrid|load-format|config|model|args")
 _ASKED: Final = (*LAYOUT, CONTEXT)
 _PARTS: Final = frozenset({
     *("tp", "pp", "dp", "ep", "cp", "dcp", "pcp", "tensor", "pipeline", "data", "expert", "context", "nnodes", "nodes"),
@@ -172,11 +177,22 @@ def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iter
 def _holds_nothing_asked(word: Word, choices: Mapping[str, frozenset[str]], line: CommandLine) -> bool:
     """Whether it is a variable of which all that the branches of the script put into it is known, and none of it says
     anything of layout, context or memory."""
+    if _leaves_sizes(word.text, line):
+        return True
     name = word.unresolved[0] if word.unresolved else ""
     if name not in choices or any(each[:1].isalpha() and each != name for each in word.unresolved):
         return False
     asked = {line.options[key] for key in (*_ASKED, *_MEMORY) if key in line.options}
     return not any(_may_be(option, asked) for option in choices[name])
+
+
+def _leaves_sizes(written: str, line: CommandLine) -> bool:
+    """Whether the options that are there where a variable is set say nothing of layout, context, weights or memory."""
+    if (added := _WHERE_SET.fullmatch(written)) is None:
+        return False
+    asked = {line.options[key] for key in (*_ASKED, *_MEMORY) if key in line.options}
+    options = [word.partition("=")[0] for word in re.split(r"[\s'\"]+", added["words"]) if word.startswith("-")]
+    return not any(_may_be(option, asked) or _OF_WEIGHTS.search(option) for option in options)
 
 
 def _may_be(written: str, options: Collection[str]) -> bool:

@@ -61,3 +61,11 @@ def test_no_device_of_amd_in_a_log() -> None:
     (finding,) = found(text, "the engine stopped")
     assert "/dev/kfd" in finding.remedy
     assert "nvidia-smi" not in finding.remedy
+
+
+@pytest.mark.parametrize("digest", ["", f"@sha256:{'5a' * 32}"])
+@pytest.mark.parametrize("image", ["vllm/vllm-openai-rocm:kimi-k3", "vllm/vllm-openai:kimi-k3"])
+def test_an_image_for_a_model_with_its_digest(image: str, digest: str) -> None:
+    """vLLM 0.27.0 is the first release that has Kimi-K3 (https://github.com/vllm-project/vllm/releases)."""
+    (judged,) = ask(f"docker run --ipc host {image}{digest} moonshotai/Kimi-K3 --tensor-parallel-size 8\n")
+    assert "from before 0.27.0" in judged.version_because

@@ -51,6 +51,53 @@ def test_what_may_be_there(text: str) -> None:
     assert not told(text)
 
 
+CONVERTED = (
+    "vllm serve {model} --tensor-parallel-size {tp} --pipeline-parallel-size {pp} --max-model-len 8192\n# {on}\n"
+)
+# 1.0269e12 weights by the config.json of Kimi-K2.6: half a byte each is 478 GiB, with a scale of 16 bits for each 128
+# of them 493 GiB.
+
+
+@pytest.mark.parametrize(
+    ("model", "least"),
+    [
+        ("/models/Kimi-K2.6-AWQ", "493 GiB at 4.125 bits"),
+        ("/models/Kimi-K2.6-GPTQ-Int4", "493 GiB at 4.125 bits"),
+        ("/data/Kimi-K2-Instruct-W4A16", "493 GiB at 4.125 bits"),
+        ("/data/Kimi-K2-Instruct-int4", "478 GiB at 4 bits"),
+        ("someone/Kimi-K2.6-AWQ-4bit", "478 GiB at 4 bits"),
+    ],
+)
+def test_a_conversion_is_named_after_its_model(model: str, least: str) -> None:
+    text = CONVERTED.format(model=model, tp=2, pp=5, on="10 x A40, two machines with 5 each (2x5xA40)")
+    (message,) = [
+        each.message for judged in ask(text) for each in judged.findings if "in another format" in each.message
+    ]
+    assert least in message
+    assert "10 devices of A40" in message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CONVERTED.format(model="/models/Kimi-K2.6-AWQ", tp=8, pp=1, on="8xH100"),  # 0.92 of 632 GiB
+        CONVERTED.format(model="/models/Kimi-K2.6-REAP-AWQ", tp=4, pp=1, on="4xH100"),
+        CONVERTED.format(model="/models/DeepSeek-R1-Distill-Qwen-32B-AWQ", tp=1, pp=1, on="1xH100"),
+        CONVERTED.format(model="/models/Kimi-K2.6-AWQ-pruned-half", tp=4, pp=1, on="4xH100"),
+        # 671e9 weights of its layers, 322 GiB, and no layer for multi-token prediction.
+        CONVERTED.format(model="/models/DeepSeek-R1-AWQ", tp=8, pp=1, on="8xL40S"),
+    ],
+)
+def test_what_has_room_or_another_size(text: str) -> None:
+    assert not [each for judged in ask(text) for each in judged.findings if "in another format" in each.message]
+
+
+def test_a_part_of_the_machines_that_are_counted() -> None:
+    (judged,) = ask(CONVERTED.format(model="/models/Kimi-K2.6-AWQ", tp=2, pp=6, on="2x7xA40"))
+    assert judged.cluster is not None
+    assert judged.cluster.name == "2x6xA40"
+
+
 def of_one_node(text: str) -> list[str]:
     return [each.message for judged in ask(text) for each in judged.findings if "one node alone" in each.message]
 

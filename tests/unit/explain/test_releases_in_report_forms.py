@@ -25,6 +25,9 @@ SGLANG = "\npython -m sglang.launch_server --model-path moonshotai/Kimi-K2-Think
         ("**Version: 0.11.1rc2**", VLLM, "0.11.1rc2"),
         ("**Version:** `0.11.2`", VLLM, "0.11.2"),
         ("Version: 0.5.6rc1", SGLANG, "0.5.6rc1"),
+        ("cards: 16*H800\nversion:0.11.1", VLLM, "0.11.1"),
+        ("version=v0.11.1", VLLM, "0.11.1"),
+        ("版本：0.5.6", SGLANG, "0.5.6"),
         ("# vLLM version used: v0.12.0\n# Date: 2025-12-05", VLLM, "0.12.0"),
         ("# tested with SGLang v0.5.4", SGLANG, "0.5.4"),
     ],
@@ -42,6 +45,8 @@ def test_it_is_the_release_of_the_start(said: str, start: str, version: str) -> 
         ("First bad commit: b7830. Another one: crashes since b7901.", LLAMA),
         ("The file is called notes-b7830 here.", LLAMA),
         ("api version: 0.11.0", VLLM),
+        ("chart-version:0.11.0", VLLM),
+        ("version:2.24.3", VLLM),
         ("The API version: 0.11.0 is what the client asks for", VLLM),
     ],
 )

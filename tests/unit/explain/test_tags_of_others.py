@@ -63,3 +63,17 @@ def test_the_image_that_a_command_runs_in() -> None:
 
 def test_a_release_that_the_text_names_goes_first() -> None:
     assert ask_one(f"SGLang 0.5.10\n\n{guide(MADE_FOR_IT)}", "8xMI300X").version == "0.5.10"
+
+
+@pytest.mark.parametrize("image", ["our-sglang:0.5.8", "registry.internal/team/sglang_patched:v0.5.8"])
+def test_an_image_that_is_called_after_the_engine(image: str) -> None:
+    judged = ask_one(f'IMAGE="{image}"\ndocker run --gpus all "$IMAGE" {SGLANG}\n', "8xMI300X")
+    assert judged.version == "0.5.8"
+    assert image in judged.version_because
+
+
+@pytest.mark.parametrize(
+    "image", ["our-sglang:0.99.1", "team/sglang-router:0.5.8", "team/sglang-lmcache:0.5.8", "our-sglang:0.5.8-rebased"]
+)
+def test_images_whose_number_is_another_one(image: str) -> None:
+    assert ask_one(f"docker run --gpus all {image} {SGLANG}\n", "8xMI300X").version != "0.5.8"

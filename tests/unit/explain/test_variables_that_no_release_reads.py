@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.values.finding import Code, Finding, Severity
-from tests.unit.explain.judging import ask_one
+from tests.unit.explain.judging import ask, ask_one
 
 SERVE = "vllm serve moonshotai/Kimi-K2-Instruct --trust-remote-code --tensor-parallel-size 8"
 OF_A_CHANGE = ("VLLM_FORCE_NUM_KV_SPLITS", "VLLM_ROCM_USE_AITER_MLA_PREFILL")
@@ -52,3 +52,32 @@ def test_what_is_read_or_of_others(text: str) -> None:
 
 def test_a_release_from_before_the_recorded_ones() -> None:
     assert not told(f"{OF_A_CHANGE[0]}=9 {SERVE}\n", "0.8.5")
+
+
+KSERVE = """apiVersion: serving.kserve.io/v1alpha2
+kind: {}
+metadata: {{name: kimi}}
+spec:
+  model: {{uri: "hf://moonshotai/Kimi-K2.6", name: moonshotai/Kimi-K2.6}}
+  parallelism: {{tensor: 8}}
+  template:
+    containers:
+    - name: main
+      env:
+      - {{name: VLLM_API_SERVER_COUNT, value: "2"}}
+      - {{name: VLLM_ADDITIONAL_ARGS, value: "--max-model-len 65536"}}
+      - {{name: VLLM_MAX_MODEL_LEN, value: "8192"}}
+"""
+
+
+@pytest.mark.parametrize("kind", ["LLMInferenceService", "LLMInferenceServiceConfig"])
+def test_variables_of_the_templates_of_kserve(kind: str) -> None:
+    """Its templates end in `--api-server-count ${VLLM_API_SERVER_COUNT:-8}` and `${VLLM_ADDITIONAL_ARGS}`."""
+    dead = [each for judged in ask(KSERVE.format(kind)) for each in judged.findings if "no effect" in each.message]
+    assert [each.where for each in dead] == ["VLLM_MAX_MODEL_LEN"]
+
+
+def test_elsewhere_they_do_nothing() -> None:
+    text = "VLLM_API_SERVER_COUNT=2 vllm serve moonshotai/Kimi-K2.6 --tensor-parallel-size 8"
+    dead = [each.where for judged in ask(text) for each in judged.findings if "no effect" in each.message]
+    assert dead == ["VLLM_API_SERVER_COUNT"]

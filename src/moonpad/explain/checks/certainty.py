@@ -20,7 +20,7 @@ from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import releases_taking
 from moonpad.explain.results import Edit, Remark
-from moonpad.explain.spelling import is_another_number
+from moonpad.explain.spelling import is_another_number, one_apart
 from moonpad.explain.target_detection import UNNAMED, Version
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
@@ -102,6 +102,7 @@ def _only_alike(remedy: str, option: Occurrence, book: Rulebook) -> str:
         return remedy
     beside = {*releases_with(book.program, option.written)} & {*releases_with(book.program, meant[1])}
     alike = difflib.SequenceMatcher(None, option.written[:80], meant[1]).ratio() >= _ALIKE
+    alike = alike and not _is_of_known_words(option, book)
     return remedy if alike and not beside else "leave it out"
 
 
@@ -233,8 +234,23 @@ def _is_slip(option: Occurrence, book: Rulebook) -> bool:
     near = len(option.written)
     if not option.written.startswith("--") and near <= _SHORT:
         return False  # others differ by a letter whatever it is
+    if _is_of_known_words(option, book):
+        return False
     names = [name for known in book.options.options for name in known.names if abs(len(name) - near) < 3]
     return bool(difflib.get_close_matches(option.written[:80], names, n=1, cutoff=_ALIKE))
+
+
+def _is_of_known_words(option: Occurrence, book: Rulebook) -> bool:
+    """Of a program that counts its builds, of which few are recorded: whether each word of the name is one of its
+    options', and no letter is wrong: llama-server had --verbose-prompt beside --verbose and --reverse-prompt until
+    March 2026 (https://github.com/ggml-org/llama.cpp/pull/21059)."""
+    if not versions(book.program)[0].startswith("b") or not option.written.startswith("--"):
+        return False
+    names = [name for known in book.options.options for name in known.names]
+    words = {word for name in names for word in name.strip("-").split("-")}
+    return words.issuperset(option.written.strip("-").split("-")) and not any(
+        one_apart(option.written, name) for name in names
+    )
 
 
 def _took_the_beginning(option: Occurrence, book: Rulebook) -> str:

@@ -11,6 +11,7 @@ from moonpad.catalog.hardware import find_hardware
 from moonpad.catalog.options import option_set
 from moonpad.catalog.other_models import other_model
 from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.ktransformers_read import ALWAYS_PASSED
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
@@ -57,7 +58,10 @@ def with_other_names(flags: tuple[str, ...], case: Case) -> tuple[str, ...]:
 
 
 def are_left_out(flags: tuple[str, ...], case: Case) -> bool:
-    """Whether none of them is given, or only with a value that says what is so without it."""
+    """Whether none of them is given, or only with a value that says what is so without it, nor passed on by a program
+    that always does."""
+    if not {*flags}.isdisjoint(ALWAYS_PASSED.get(case.commands[0].program, ())):
+        return False
     return not any(_is_given(flag, case) and not _is_off(flag, case) for flag in with_other_names(flags, case))
 
 

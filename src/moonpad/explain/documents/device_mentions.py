@@ -270,6 +270,7 @@ def _kinds_in(lines: tuple[str, ...]) -> tuple[Mention, ...]:
         if any(char.isdigit() for char in short) or "Spark" in short:
             places = sorted((*alone.finditer(short), *_PRODUCT.finditer(short)), key=lambda match: match.start())
             places = [match for match in places if _SURE.search(match["device"]) and not _is_example(short, match)]
+            places = device_patterns.without_series(places, short)
             sizes = [match.groupdict().get("size") for match in places]
             pieces = zip(places, sizes, strict=True)
             found += [Mention(number, *_kind(match["device"], size), None, bool(size)) for match, size in pieces]

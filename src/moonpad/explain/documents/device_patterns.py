@@ -219,3 +219,10 @@ SIZED: Final = re.compile(
     re.ASCII,
 )
 """Kinds that come in two sizes under one name, with their size; behind a number it may be that of all of them."""
+_SERIES: Final = re.compile(r"[ -]?(?:series|系列)", re.IGNORECASE)
+
+
+def without_series(places: list[re.Match[str]], text: str) -> list[re.Match[str]]:
+    """`MI350 Series and MI300 Series` are several generations, of which no device is meant alone."""
+    series = [match for match in places if _SERIES.match(text, match.end())]
+    return [match for match in places if match not in series] if len(series) > 1 else places

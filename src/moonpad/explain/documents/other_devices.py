@@ -14,6 +14,7 @@ from moonpad.values.units import GIB
 _LONGEST = 500
 """A longer line is data, not prose."""
 OFFERED = "which the task may get as well"
+BESIDE = "which the text names beside it"
 _ALIKE = 0.08
 """Of a size, which is sold in round figures."""
 
@@ -47,10 +48,23 @@ def also_meant(cluster: Cluster, script: Script) -> Iterator[tuple[Cluster, str]
     others = dict.fromkeys(other for line in script.lines for other in _beside(kind, line))
     for other in others:
         if (named := _as_many(cluster, other)) is not None:
-            yield named, "which the text names beside it"
+            yield named, BESIDE
     for name in offered(cluster, script):
         if (other_machine := cluster_named(name)) is not None and other_machine.devices == cluster.devices:
             yield other_machine, OFFERED
+
+
+def least_beside(cluster: Cluster, line: str) -> tuple[Cluster, tuple[str, ...]]:
+    """Of devices of one maker of which a line says that any will do, `8x H200 or 8x H20`, those with the least memory,
+    and the others; the cluster itself where the line names none beside it, or another number of them."""
+    others = [_as_many(cluster, other) for other in _beside(cluster.name.rpartition("x")[2], line, alike=True)]
+    known = [cluster, *(other for other in others if other is not None and _is_like(other, cluster))]
+    least = min(known, key=lambda each: each.device.usable_bytes)
+    return least, tuple(dict.fromkeys(each.name for each in known if each.name != least.name))
+
+
+def _is_like(other: Cluster, cluster: Cluster) -> bool:
+    return other.device.platform is cluster.device.platform and other.device.usable_bytes > 0
 
 
 def _is_stated(cluster: Cluster, kind: str, script: Script) -> bool:
@@ -74,11 +88,24 @@ def _as_many(cluster: Cluster, kind: str) -> Cluster | None:
     return cluster_named(cluster.name.removesuffix(own) + kind)
 
 
-def _beside(kind: str, line: str) -> Iterator[str]:
+def _beside(kind: str, line: str, *, alike: bool = False) -> Iterator[str]:
+    """`alike`: only of lists with one number for all."""
     if len(line) > _LONGEST or not any(char.isdigit() for char in line):
         return
     names = names_in(line.lower())
     for match in device_patterns.listed(names).finditer(line) if len(names) > 1 else ():
         kinds = [kind_of(part) for part in device_patterns.parts_of(match.group())]
-        if kind in kinds and "" not in kinds:
-            yield from (other for other in kinds if other != kind)
+        if kind not in kinds or "" in kinds or (alike and len(_counts(line, match)) > 1):
+            continue
+        yield from (other for other in kinds if other != kind)
+
+
+_COUNT = re.compile(r"([0-9]{1,4})[ ]?[x×*]")
+
+
+def _counts(line: str, match: re.Match[str]) -> set[str]:
+    """The numbers within a list and right in front of it."""
+    before = re.search(
+        rf"{_COUNT.pattern}[ ]?(?:(?:NVIDIA|AMD)[ ])?\Z", line[max(0, match.start() - 20) : match.start()]
+    )
+    return {*_COUNT.findall(match.group()), *(before.groups() if before is not None else ())}

@@ -118,7 +118,7 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"[`*]{{0,2}}{names}(?![\w/.-]|[`*]{{0,2}}[ ](?:v?[0-9]|serve\b))",
         rf"(?<![\w.-]){_FULL}(?:[ ](?:(?:release|version)[ ])?of[ ](?:the[ ])?|[ ]?(?:版本)?的[ ]?)[`*]{{0,2}}{names}"
         r"(?![\w/.-]|[ ](?:fork|plugin|bench|router))",
-        rf"(?<![\w/-]){names}(?:[ ]version)?[*_`:：]{{0,4}}[ ]{{0,3}}(?P<least>>=|≥)[ ]?{_NUMBER}",
+        rf"(?<![\w/-]){names}(?:[ ]version)?[*_`:：]{{0,4}}[ ]{{0,3}}[(（|]?[ ]?(?P<least>>=|≥)[ ]?{_NUMBER}",
         rf"(?<![\w/-]){names}[`*]{{0,2}},?[ ](?:(?:the|its|in|at)[ ]){{0,2}}{_LATEST}[ ]?(?:is[ ])?[(（,:=]{{0,2}}[ ]?"
         rf"{_FULL}",
         rf"\b{_LATEST}[ ]of[ ](?:the[ ])?[`*]{{0,2}}{names}[`*]{{0,2}}[ ]?(?:is|[,(（:=])[ ]?[(（]?{_FULL}",
@@ -144,6 +144,17 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
 def _either(of_engines: Sequence[Sequence[str]]) -> str:
     groups = (f"(?P<e{number}>{'|'.join(names)})" for number, names in enumerate(of_engines) if names)
     return f"(?:{'|'.join(groups)})"
+
+
+@lru_cache(maxsize=1)
+def _linked() -> re.Pattern[str]:
+    """An engine's name with a link behind it: `[vLLM](https://github.com/vllm-project/vllm) >= 0.20.0`."""
+    told = "|".join(name for engine in ENGINES.values() for name in engine.command_line.names)
+    return re.compile(rf"\[[*`]{{0,3}}({told})[*`]{{0,3}}\]\(https?://[^\s()]{{1,200}}\)", re.IGNORECASE | re.ASCII)
+
+
+def _without_links(text: str) -> str:
+    return _linked().sub(r"\1", text) if "](" in text else text
 
 
 class VersionMention(Struct, frozen=True):
@@ -185,7 +196,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
     named: list[tuple[bool, int, int, VersionMention]] = []
     fractions = {match[1] for line in lines for match in _UTILISED.finditer(line[:_LONGEST])}
     for number, line in enumerate(lines, 1):
-        text = line[:_LONGEST]
+        text = _without_links(line[:_LONGEST])
         if not any(char.isdigit() for char in text):
             continue
         published = _published_images(text)

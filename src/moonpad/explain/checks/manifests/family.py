@@ -38,6 +38,7 @@ from moonpad.explain.checks.manifests.port_forwards import forwarded_port
 from moonpad.explain.checks.manifests.probe_paths import probe_path
 from moonpad.explain.checks.manifests.probe_patience import probe_patience
 from moonpad.explain.checks.manifests.ray_services import ranks_of_service
+from moonpad.explain.checks.manifests.repeated_keys import repeated_key
 from moonpad.explain.checks.manifests.resource_names import resource_without_domain
 from moonpad.explain.checks.manifests.stateful_groups import ordered_pods, rank_of_template
 from moonpad.explain.checks.manifests.template_slips import template_slip
@@ -79,6 +80,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     chart_of_repository,
     template_slip,
     port_name_twice,
+    repeated_key,
     selectors,
     port_by_name,
     texts_alone,

@@ -11,7 +11,7 @@ from moonpad.explain.checks.memory.device_formats import FORMAT_CHECKS
 from moonpad.explain.checks.memory.exchange_buffer import exchange_buffer
 from moonpad.explain.checks.memory.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.memory.largest_alone import largest_alone
-from moonpad.explain.checks.memory.least_of_named import least_of_named
+from moonpad.explain.checks.memory.least_of_named import least_of_converted, least_of_named
 from moonpad.explain.checks.memory.memory_binding import binding_in_container
 from moonpad.explain.checks.memory.model_storage import storage_of_weights
 from moonpad.explain.checks.memory.offered_machines import offered_machine
@@ -43,6 +43,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     *FORMAT_CHECKS,
     weights_of_others,
     least_of_named,
+    least_of_converted,
     cache_of_others,
     sequence_workspace,
     whole_before_conversion,

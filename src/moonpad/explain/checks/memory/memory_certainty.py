@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.engines.foreign_names import BUILT_ELSEWHERE
-from moonpad.explain.documents.other_devices import OFFERED
+from moonpad.explain.documents.other_devices import BESIDE, OFFERED
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration, EngineFacts
@@ -42,15 +42,16 @@ def as_sure(
 def _of_one_machine(
     finding: Finding, configuration: Configuration, context: int | None, others: Iterable[tuple[Cluster, str]]
 ) -> Finding:
-    """An error that does not hold on another machine that the task may get."""
+    """An error that does not hold on another machine that the task may get, or that the text names beside it."""
     for cluster, why in others:
-        if why != OFFERED:
+        if why not in (OFFERED, BESIDE):
             continue
         errors = judge(replace(configuration, cluster=cluster), context=context).errors
         if not any((each.code, each.where) == (finding.code, finding.where) for each in errors):
             message = f"{finding.message}; on {cluster.name}, {why}, this does not hold"
             kind = configuration.cluster.name.rpartition("x")[2]
-            remedy = f"leave {kind} out of the list" + (f", or {finding.remedy}" if finding.remedy else "")
+            of_list = f"leave {kind} out of the list" if why == OFFERED else f"take {cluster.name}"
+            remedy = of_list + (f", or {finding.remedy}" if finding.remedy else "")
             return replace(finding, severity=Severity.WARNING, message=message, remedy=remedy)
     return finding
 

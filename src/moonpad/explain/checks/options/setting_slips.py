@@ -29,6 +29,7 @@ _IN_PYTHON: Final = re.compile(
     r"|\.setdefault\([\"'](?P<other>\w{1,80})[\"'],[ \t]*)"
     r"(?P<value>-?\d+(?:\.\d+)?|True|False|None)[ \t]*\)?[ \t]*(?:#.*)?"
 )
+_LLM_SERVICE: Final = re.compile(r"[ ]*kind:[ ]*LLMInferenceService(?:Config)?\b")
 _MOST: Final = 3
 _LEAST: Final = 4
 """Letters of an option that a variable is surely named after."""
@@ -137,7 +138,9 @@ def switch_as_text(case: Case) -> Iterator[Remark]:
 
 
 def is_used(case: Case, name: str) -> bool:
-    """Whether the text uses the variable elsewhere than where it sets it."""
+    """Whether the text uses the variable elsewhere than where it sets it, or the controller of its object does."""
+    if name in names.READ_BY_ITS_TEMPLATES and is_in_lines(_LLM_SERVICE, case.script.lines, _LONGEST):
+        return True
     used = re.compile(
         rf"\$[{{(]?{name}\b|[\[(][ ]?[\"']{name}[\"']|\benv\.{name}\b|%{name}%|\{{\{{-?[ ]*{name}\b|printenv {name}\b"
     )

@@ -13,7 +13,7 @@ from moonpad.explain.checks.releases.known_reports import reported
 from moonpad.explain.checks.releases.mended_later import mended_later
 from moonpad.explain.checks.releases.minimum_release import minimum_release
 from moonpad.explain.checks.releases.model_features import feature_of_class
-from moonpad.explain.checks.releases.moved_imports import moved_import
+from moonpad.explain.checks.releases.moved_imports import absent_module, moved_import
 from moonpad.explain.checks.releases.paired_packages import PACKAGE_CHECKS
 from moonpad.explain.checks.releases.parser_releases import PARSER_CHECKS
 from moonpad.explain.checks.releases.plugin_keys import plugin_key
@@ -31,6 +31,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     minimum_release,
     nearly_a_connector_key,
     moved_import,
+    absent_module,
     connector_name,
     connector_keys,
     plugin_key,
