@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from moonpad.engines import ENGINES
+from moonpad.engines.foreign_names import OWN_RANK, RANKS_HERE
 from moonpad.explain.builds import is_of_own_options
 from moonpad.explain.checks.options.stray_words import NO_SUCH
-from moonpad.explain.commands import Command, HereFile, Word
+from moonpad.explain.commands import Command, HereFile, Word, whole_number
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.grouping import Group, value_of
+from moonpad.explain.grouping import ADDRESS, Group, value_of
 from moonpad.explain.into_other_faults import but_into_others
 from moonpad.explain.mended_lines import mended, mended_line
 from moonpad.explain.needed_beside import with_needed
@@ -31,6 +32,7 @@ _OF_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.LOGGED_FAILURE})
 
 _OPEN: Final = frozenset({AS_LABELLED, DRAFT_TOLD})
 """What a command lacks that is judged all the same."""
+_JOINED: Final = ("--data-parallel-backend", "-dpb", OWN_RANK, "-dpn", "--data-parallel-hybrid-lb", "--nnodes")
 _LEFT_OUT: Final = re.compile(r"\[(?:\.{3}|…)\]")
 """The mark of an omission in a value, `'{"kv_connector": [...]`: such a command cannot be started."""
 
@@ -257,14 +259,18 @@ def _spreads_experts(remark: Remark, judged: Judged) -> bool:
 
 
 def _needs_its_pods(judged: Judged, command: Command) -> bool:
-    """Whether the line alone lacks what joins its ranks over machines, which the controller of its pods adds."""
-    if command.made and command.pods > 1:
+    """Whether the line alone lacks what its controller or runner adds: what joins its ranks over machines, or the
+    weights for which it has a name."""
+    if command.by_alias or (command.made and command.pods > 1):
         return True
     nodes = ENGINES[judged.engine].command_line.nodes if judged.engine in ENGINES else None
     if command.pods < 2 or nodes is None or judged.layout is None or not since(judged.version, nodes.native_since):
         return False
-    joined = value_of(command.argv, ("--nnodes", nodes.executor)) is not None
-    return not joined and judged.layout.tp * judged.layout.pp > 1
+    layout = judged.layout
+    if layout.dp > 1 and all(value_of(command.argv, names) is None for names in (ADDRESS, _JOINED)):
+        local = value_of(command.argv, (RANKS_HERE, "-dpl"))
+        return local is None or (whole_number(local.text) or layout.dp) < layout.dp
+    return value_of(command.argv, ("--nnodes", nodes.executor)) is None and layout.tp * layout.pp > 1
 
 
 def _lines(judged: Judged, meant: Group, better: Better | None = None) -> tuple[Line, ...]:
