@@ -51,11 +51,28 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
 
     without = with_setting(None)[0] if mending.better else None
     known = [remark.finding.message for each in (judged, without) if each is not None for remark in each.remarks]
-    whole = (with_needed(better, judged, meant.commands, with_setting, known) for better in mending.better)
+    whole = [with_needed(better, judged, meant.commands, with_setting, known) for better in mending.better]
+    mending = _with_more_in_remedies(mending, whole)
     usable = [better for better in whole if better is not None and _is_usable(better, judged, meant, again)]
     lines = [each.lines for each in usable]
     kept = tuple(each for at, each in enumerate(usable) if each.lines not in (judged.commands, *lines[:at]))
     return replace(mending, better=kept, remarks=tuple(_as_kept(mending, kept)))
+
+
+def _with_more_in_remedies(judged: Judged, whole: Sequence[Better | None]) -> Judged:
+    """With the options that a better setting needs beside it in the remedies that are that setting."""
+    more: dict[str, str] = {}
+    for plain, better in zip(judged.better, whole, strict=True):
+        added = better.edits[0][len(plain.edits[0]) :] if better is not None and better.edits else ()
+        if added and all(not edit.length for edit in added):
+            more[plain.why] = f"{plain.why}, with {' '.join(word for edit in added for word in edit.words)}"
+    if not more:
+        return judged
+    findings = (
+        replace(each.finding, remedy=more.get(each.finding.remedy, each.finding.remedy)) for each in judged.remarks
+    )
+    pairs = zip(judged.remarks, findings, strict=True)
+    return replace(judged, remarks=tuple(replace(remark, finding=finding) for remark, finding in pairs))
 
 
 def _asked_once(again: Callable[[Group], Judged | None]) -> Callable[[Group], Judged | None]:
@@ -155,7 +172,9 @@ def _is_usable(better: Better, judged: Judged, meant: Group, again: Callable[[Gr
     if other.settings == judged.settings and other.layout == judged.layout and judged.settings is not None:
         return False  # a file of options is read after the words
     mended = {remark.finding for remark in judged.remarks if remark.changes and _is_reported(remark)}
-    if any(_ends(remark) or remark.finding in mended for remark in other.remarks):
+    known = {remark.finding.message for remark in judged.remarks}
+    worse = any(remark.finding.message not in known for remark in _errors(other.remarks))
+    if worse or any(_ends(remark) or remark.finding in mended for remark in other.remarks):
         return False  # with this setting it ends, or has a fault again that is mended here
     return replace(other.layout, dcp=judged.layout.dcp) == judged.layout or _may_change(judged)
 

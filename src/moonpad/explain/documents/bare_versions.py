@@ -23,7 +23,7 @@ _BARE: Final = re.compile(
     rf"^[ \t>#*-]*{_KEY}[\"'`*]*[ \t]*[:=][ \t]*[\"'`]?{_NUMBER.format('key')}"
     rf"|(?<![\w.:/-])(?=v){_NUMBER.format('word')}[`*]{{0,2}}[ ](?:docker|image|container|release|tag)\b{_NOT_IT}"
     rf"|\b(?:latest|newest|current)[ ](?:stable[ ])?(?:version|release)[ ]?[(（:][ ]?{_NUMBER.format('latest')}"
-    rf"|^[ \t>#*-]*version[ \t*`]*[:=]?[*`]*[ \t]+[*`]*{_NUMBER.format('alone')}[ \t*`]*$"
+    rf"|^[ \t>#*-]*version[ \t*`]*(?:[:：][*`]*[ \t]*|=?[*`]*[ \t]+)[*`]*{_NUMBER.format('alone')}[ \t*`]*$"
     rf"|^[ \t>#*-]*(?:On|With|In|Under)[ ](?=v){_NUMBER.format('begun')}(?=[ \t]*(?:[,:`]|$))"
     rf"|\b(?:launch|start|serve|run|deploy)(?:ed|ing|s)?[ ](?:[a-z-]+[ ]){{0,3}}(?:on|with|in|using)[ ]{{1,3}}(?=v)"
     rf"{_NUMBER.format('started')}(?=[ \t]*(?:[,:`]|$))",
