@@ -317,7 +317,7 @@ class Deployment(Struct, frozen=True):
             flags = but_young(as_certain(flags, command, reading.parsed, book, version, first), program, checkpoint)
             flags = but_taken(with_own_parser(flags, reading, book, checkpoint), command, self.script)
             yield from but_run(of_its_build(flags, command), command, self.script, named=named)
-            yield from stray_remarks(command, reading, book, named=named, document=self.script.markdown)
+            yield from stray_remarks(command, reading, book, version.text, document=self.script.markdown)
             words = [word.text for word in command.argv]
             keyed = of_its_build(config_remarks(words, reading.parsed, book, version), command)
             yield from but_run(keyed, command, self.script, named=named)
