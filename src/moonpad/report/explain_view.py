@@ -19,8 +19,8 @@ from moonpad.explain.other_publishers import published_as, shown_name
 from moonpad.explain.results import Better, Judged, Line, Remark, shortened
 from moonpad.explain.shell.typo_repair import shown_with_words
 from moonpad.explain.spoiling import left_in
-from moonpad.report.caret_rows import Mark, source_rows
 from moonpad.report.alike_starts import alike_but_numbers, with_numbers
+from moonpad.report.caret_rows import Mark, source_rows
 from moonpad.report.changed_lines import is_changed, left_open, misread, own_lines
 from moonpad.report.explain_sentences import STYLES, finding_text, is_told, mended_later, message_text, said, wrapped
 from moonpad.report.explain_verdict import is_mended_later, memory_words, suspected, usual, verdict

@@ -60,7 +60,7 @@ def test_a_long_script_of_many_starts_is_not_too_large() -> None:
 def test_a_trimmed_value_is_what_bash_makes_of_it(written: str, value: str) -> None:
     if (bash := shutil.which("bash")) is None:
         pytest.skip("no bash here")
-    expected = subprocess.run(  # noqa: S603
+    expected = subprocess.run(
         [bash, "-c", f'M="{value}"; printf %s "{written}"'], capture_output=True, text=True, check=True
     ).stdout
     judged = ask_one(f'M="{value}"\nvllm serve Qwen/Qwen3-32B --served-model-name "x{written}" --port 8001\n', "8xH200")
