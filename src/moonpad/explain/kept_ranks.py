@@ -28,7 +28,8 @@ _SET: Final = (
     r"=([\"']?)(?P<value>\$[^\s\"';&|]+)\1[ \t]*(?:#.*)?$"
 )
 _HEAD: Final = re.compile(
-    r"(?:\$\{|^[ \t]*(?:export[ \t]+)?)(?P<name>(?:HEAD|MASTER|LEADER|NODE_?0|RANK_?0)(?:_NODE)?_(?:ADDR(?:ESS)?|IP(?:_ADDR)?|HOST))"
+    r"(?:\$\{|^[ \t]*(?:export[ \t]+)?)(?P<name>(?:HEAD|MASTER|LEADER|NODE_?0|RANK_?0)(?:_NODE)?_"
+    r"(?:ADDR(?:ESS)?|IP(?:_ADDR)?|HOST))"
     r"(?::?\?|=[\"']?(?:\d+\.|\$\{?\w+:[?-]))"
 )
 """`: "${HEAD_ADDR:?set it}"`, `MASTER_IP=10.0.0.1`."""

@@ -85,7 +85,8 @@ ASCEND = (
     " --enable-expert-parallel --tensor-parallel-size 4 --data-parallel-size 4 --max-model-len 133120"
     " --max-num-batched-tokens 16384 --max-num-seqs 1 --gpu-memory-utilization 0.92 --enforce-eager"
 )
-HANDS_ON = """ --kv-transfer-config '{"kv_connector": "MooncakeConnectorV1", "kv_role": "kv_producer", "kv_port": "46000",
+HANDS_ON = """ --kv-transfer-config '{"kv_connector": "MooncakeConnectorV1", "kv_role": "kv_producer",
+ "kv_port": "46000",
  "engine_id": "0", "kv_connector_extra_config": {"prefill": {"dp_size": 4, "tp_size": 4},
  "decode": {"dp_size": 8, "tp_size": 4}}}'"""
 

@@ -21,7 +21,8 @@ WHERE="/drafts/${{DRAFT##*/}}"
 {filler}
 run_one() {{
     vllm serve nvidia/Kimi-K2.5-NVFP4 --tensor-parallel-size 8 --trust-remote-code --max-model-len 16384 \\
-        --speculative-config "{{\\"method\\": \\"eagle3\\", \\"model\\": \\"$WHERE\\", \\"num_speculative_tokens\\": $1}}"
+        --speculative-config \\
+        "{{\\"method\\": \\"eagle3\\", \\"model\\": \\"$WHERE\\", \\"num_speculative_tokens\\": $1}}"
 }}
 for count in {counts}; do run_one $count; done
 """

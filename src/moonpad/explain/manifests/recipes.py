@@ -30,7 +30,7 @@ _ROLES: Final[Mapping[str, str]] = {
 }
 _CONFIG: Final = re.compile(r"(\w+?)_config")
 _ALIAS: Final = re.compile(r"hf:.*|[^/:$<{]+")
-"""https://github.com/NVIDIA/srt-slurm, docs/config-reference.md: an alias of the cluster's file, or `hf:` and a name."""
+"""https://github.com/NVIDIA/srt-slurm, docs/config-reference.md: an alias of the cluster, or `hf:` and a name."""
 _LISTS: Final = ("base_args", "extra_args", "args")
 _FIXED: Final = "fixed_args"
 """Options of all variants of a file that has the others by their names, as a list or as keys."""
