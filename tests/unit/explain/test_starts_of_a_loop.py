@@ -67,3 +67,34 @@ def test_a_trimmed_value_is_what_bash_makes_of_it(written: str, value: str) -> N
     judged = ask_one(f'M="{value}"\nvllm serve Qwen/Qwen3-32B --served-model-name "x{written}" --port 8001\n', "8xH200")
     argv = judged.commands[0].argv
     assert argv[argv.index("--served-model-name") + 1] == f"x{expected}"
+
+
+LISTS = """#!/bin/bash
+TP="${{TP:-8}}"
+SPREAD="${{SPREAD:-{default}}}"
+LAYOUT=(--tensor-parallel-size "$TP")
+if {test}; then
+    LAYOUT=(--data-parallel-size "$TP" --tensor-parallel-size 1)
+fi
+vllm serve moonshotai/Kimi-K2.6 "${{LAYOUT[@]}}" --trust-remote-code --max-model-len 16384
+"""
+
+
+@pytest.mark.parametrize(
+    ("default", "test", "size"),
+    [
+        ("false", '[ "$SPREAD" = "true" ]', 8),
+        ("false", '[[ "${SPREAD}" == "true" ]]', 8),
+        ("no", "[ $SPREAD = yes ]", 8),
+        ("true", '[ "$SPREAD" = "true" ]', None),
+        ("false", '[ "$SPREAD" != "false" ]', None),
+        ("", '[ "$SPREAD" = "true" ]', None),
+        ("false", "some_program --asks", None),
+    ],
+)
+def test_a_list_that_a_condition_replaces_holds_where_the_default_fails_it(
+    default: str, test: str, size: int | None
+) -> None:
+    judged = ask_one(LISTS.format(default=default, test=test), "8xH200")
+    known = judged.layout.tp if judged.layout is not None and not judged.unknown else None
+    assert known == size
