@@ -31,6 +31,8 @@ class Backend(Struct, frozen=True, kw_only=True):
     """The KV block must be a multiple of this many tokens."""
     dcp_since: str | None = None
     """The first version with decode context parallelism; None: it has none."""
+    dcp_drafts_since: str = ""
+    """The first version whose mask is right where a draft has several tokens of a request in a step beside it."""
     provenance: Provenance
 
 

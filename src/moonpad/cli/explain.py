@@ -103,6 +103,7 @@ def explain(
     from moonpad.explain.programs import program_table
     from moonpad.explain.target_detection import Question
     from moonpad.plan.request import parse_set
+    from moonpad.report.changed_lines import surely_misread
     from moonpad.report.explain_json import explain_json
     from moonpad.report.explain_view import explain_view
     from moonpad.store.calibrations import own_calibrations
@@ -149,7 +150,8 @@ def explain(
     if not json:
         next_command(_next(judged))
     findings = [finding for deployment in judged for finding in deployment.all_findings]
-    if count := sum(finding.severity is Severity.ERROR for finding in findings):
+    count = sum(finding.severity is Severity.ERROR for finding in findings)
+    if count := count + surely_misread(judged, script):
         errors = "1 finding is an error" if count == 1 else f"{count} findings are errors"
         raise PreflightRefused(errors, remedy="" if json else "apply the remedies shown above")
 

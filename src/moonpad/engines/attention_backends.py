@@ -64,6 +64,14 @@ def has_dcp(backend: Backend, version: str) -> bool:
     return backend.dcp_since is not None and since(version, backend.dcp_since)
 
 
+def takes_draft(configuration: Configuration) -> bool:
+    """Whether the backend of a release goes with a draft over a cache that is shared out over ranks."""
+    if configuration.layout.dcp == 1 or not configuration.settings.draft_tokens or not configuration.version:
+        return True
+    backend = chosen(configuration)
+    return backend is None or since(configuration.version, backend.dcp_drafts_since)
+
+
 def fits_block(backend: Backend, block_size: int | None) -> bool:
     return block_size is None or block_size % backend.block == 0
 

@@ -47,3 +47,6 @@ def as_object(text: str) -> str:
 
 READS_TRUTHS: Final = frozenset({"ktransformers-legacy"})
 """Programs whose releases have read `true` behind an option that is a switch in others."""
+FIRST_WITHOUT_TRUTHS: Final[Mapping[str, str]] = {"vllm serve": "0.9.0"}
+"""From which release on a program refuses `true` behind each of its switches: vllm/engine/arg_utils.py of 0.9.0 makes
+all of them by argparse.BooleanOptionalAction, and 0.8 reads it behind --enable-chunked-prefill."""

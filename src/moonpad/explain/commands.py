@@ -200,6 +200,8 @@ class Command(Struct, frozen=True):
     """What conditions add to it, and is not among its arguments."""
     more: str = ""
     """What may add options to it that are not in the text: a chart, the controller of a custom resource."""
+    by_alias: bool = False
+    """Its model is a key of a recipe, for which the recipe's runner puts the weights."""
     by_ray: bool = False
     """Ray starts it, and gives it the devices of its cluster."""
     files: Mapping[str, HereFile] = in_struct(default_factory=dict)

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from moonpad.engines import ENGINES
+from moonpad.engines.foreign_names import OWN_RANK, RANKS_HERE
 from moonpad.explain.builds import is_of_own_options
 from moonpad.explain.checks.options.stray_words import NO_SUCH
-from moonpad.explain.commands import Command, HereFile, Word
+from moonpad.explain.commands import Command, HereFile, Word, whole_number
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.grouping import Group, value_of
+from moonpad.explain.grouping import ADDRESS, Group, value_of
 from moonpad.explain.into_other_faults import but_into_others
 from moonpad.explain.mended_lines import mended, mended_line
 from moonpad.explain.needed_beside import with_needed
@@ -31,6 +32,7 @@ _OF_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.LOGGED_FAILURE})
 
 _OPEN: Final = frozenset({AS_LABELLED, DRAFT_TOLD})
 """What a command lacks that is judged all the same."""
+_JOINED: Final = ("--data-parallel-backend", "-dpb", OWN_RANK, "-dpn", "--data-parallel-hybrid-lb", "--nnodes")
 _LEFT_OUT: Final = re.compile(r"\[(?:\.{3}|…)\]")
 """The mark of an omission in a value, `'{"kv_connector": [...]`: such a command cannot be started."""
 
@@ -49,11 +51,28 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
 
     without = with_setting(None)[0] if mending.better else None
     known = [remark.finding.message for each in (judged, without) if each is not None for remark in each.remarks]
-    whole = (with_needed(better, judged, meant.commands, with_setting, known) for better in mending.better)
+    whole = [with_needed(better, judged, meant.commands, with_setting, known) for better in mending.better]
+    mending = _with_more_in_remedies(mending, whole)
     usable = [better for better in whole if better is not None and _is_usable(better, judged, meant, again)]
     lines = [each.lines for each in usable]
     kept = tuple(each for at, each in enumerate(usable) if each.lines not in (judged.commands, *lines[:at]))
     return replace(mending, better=kept, remarks=tuple(_as_kept(mending, kept)))
+
+
+def _with_more_in_remedies(judged: Judged, whole: Sequence[Better | None]) -> Judged:
+    """With the options that a better setting needs beside it in the remedies that are that setting."""
+    more: dict[str, str] = {}
+    for plain, better in zip(judged.better, whole, strict=True):
+        added = better.edits[0][len(plain.edits[0]) :] if better is not None and better.edits else ()
+        if added and all(not edit.length for edit in added):
+            more[plain.why] = f"{plain.why}, with {' '.join(word for edit in added for word in edit.words)}"
+    if not more:
+        return judged
+    findings = (
+        replace(each.finding, remedy=more.get(each.finding.remedy, each.finding.remedy)) for each in judged.remarks
+    )
+    pairs = zip(judged.remarks, findings, strict=True)
+    return replace(judged, remarks=tuple(replace(remark, finding=finding) for remark, finding in pairs))
 
 
 def _asked_once(again: Callable[[Group], Judged | None]) -> Callable[[Group], Judged | None]:
@@ -153,7 +172,9 @@ def _is_usable(better: Better, judged: Judged, meant: Group, again: Callable[[Gr
     if other.settings == judged.settings and other.layout == judged.layout and judged.settings is not None:
         return False  # a file of options is read after the words
     mended = {remark.finding for remark in judged.remarks if remark.changes and _is_reported(remark)}
-    if any(_ends(remark) or remark.finding in mended for remark in other.remarks):
+    known = {remark.finding.message for remark in judged.remarks}
+    worse = any(remark.finding.message not in known for remark in _errors(other.remarks))
+    if worse or any(_ends(remark) or remark.finding in mended for remark in other.remarks):
         return False  # with this setting it ends, or has a fault again that is mended here
     return replace(other.layout, dcp=judged.layout.dcp) == judged.layout or _may_change(judged)
 
@@ -257,14 +278,18 @@ def _spreads_experts(remark: Remark, judged: Judged) -> bool:
 
 
 def _needs_its_pods(judged: Judged, command: Command) -> bool:
-    """Whether the line alone lacks what joins its ranks over machines, which the controller of its pods adds."""
-    if command.made and command.pods > 1:
+    """Whether the line alone lacks what its controller or runner adds: what joins its ranks over machines, or the
+    weights for which it has a name."""
+    if command.by_alias or (command.made and command.pods > 1):
         return True
     nodes = ENGINES[judged.engine].command_line.nodes if judged.engine in ENGINES else None
     if command.pods < 2 or nodes is None or judged.layout is None or not since(judged.version, nodes.native_since):
         return False
-    joined = value_of(command.argv, ("--nnodes", nodes.executor)) is not None
-    return not joined and judged.layout.tp * judged.layout.pp > 1
+    layout = judged.layout
+    if layout.dp > 1 and all(value_of(command.argv, names) is None for names in (ADDRESS, _JOINED)):
+        local = value_of(command.argv, (RANKS_HERE, "-dpl"))
+        return local is None or (whole_number(local.text) or layout.dp) < layout.dp
+    return value_of(command.argv, ("--nnodes", nodes.executor)) is None and layout.tp * layout.pp > 1
 
 
 def _lines(judged: Judged, meant: Group, better: Better | None = None) -> tuple[Line, ...]:

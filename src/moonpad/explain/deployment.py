@@ -24,7 +24,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_checks import command_checks, no_layout
 from moonpad.explain.checks.dynamo.dynamo_workers import but_own, is_worker, worker_remarks
 from moonpad.explain.checks.memory.host_expert_rules import but_with_amx
-from moonpad.explain.checks.memory.memory_certainty import as_sure, beside_memory, but_memory, started, starts_shorter
+from moonpad.explain.checks.memory.memory_certainty import as_started, as_sure, beside_memory
 from moonpad.explain.checks.memory.offload_checks import offload_ignored
 from moonpad.explain.checks.memory.spoken_ram import as_spoken
 from moonpad.explain.checks.models.other_families import as_published, doubtful_weights
@@ -170,12 +170,9 @@ class Deployment(Struct, frozen=True):
                     beside = beside or sentence(missing, line)
                 if beside:
                     judgement = replace(judgement, memory=None, unjudged=beside, findings=beside_memory(judgement))
+                starts = partial(is_said_to_start, self.script, commands, judgement.memory)
+                judgement = as_started(judgement, self.engine.facts, commands[0].held_tokens, starts)
                 memory, unjudged = judgement.memory, judgement.unjudged
-                held = commands[0].held_tokens
-                short = memory is not None and not memory.fits and not starts_shorter(memory, self.engine.facts)
-                if short and (held is not None or is_said_to_start(self.script, commands, memory)):
-                    memory, judgement = None, replace(judgement, memory=None, findings=but_memory(judgement.findings))
-                    unjudged = started(held)
                 if memory is not None and self.suggest and not version.because.startswith(OF_COMMIT):
                     known = {remark.finding.message for remark in remarks}
                     judged_with = partial(self._judged_with, readings)
@@ -320,7 +317,7 @@ class Deployment(Struct, frozen=True):
             flags = but_young(as_certain(flags, command, reading.parsed, book, version, first), program, checkpoint)
             flags = but_taken(with_own_parser(flags, reading, book, checkpoint), command, self.script)
             yield from but_run(of_its_build(flags, command), command, self.script, named=named)
-            yield from stray_remarks(command, reading, book, named=named, document=self.script.markdown)
+            yield from stray_remarks(command, reading, book, version.text, document=self.script.markdown)
             words = [word.text for word in command.argv]
             keyed = of_its_build(config_remarks(words, reading.parsed, book, version), command)
             yield from but_run(keyed, command, self.script, named=named)

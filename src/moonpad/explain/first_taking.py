@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moonpad.catalog.options import versions
 from moonpad.engines import ENGINES
+from moonpad.engines.attention_backends import takes_draft
 from moonpad.plan.rules import is_legal
 from moonpad.values.configuration import Configuration
 from moonpad.values.records import replace
@@ -17,7 +18,8 @@ def first_taking(changed: Configuration, as_written: Configuration) -> str:
         return ""
     first = ""
     for release in reversed([each for each in versions(ENGINES[changed.engine.name].program) if is_final(each)]):
-        if not is_legal(replace(changed, version=release)):
+        candidate = replace(changed, version=release)
+        if not (is_legal(candidate) and takes_draft(candidate)):
             return first if is_legal(replace(as_written, version=release)) else ""
         first = release
     return ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Final
 
@@ -62,6 +63,7 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
 _SHOWING: Final = "showing the answer"
+_VARIANTS: Final = 2
 _OF_OPTIONS: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
 
 
@@ -75,14 +77,26 @@ def judge(script: Script, question: Question, calibrations: Sequence[Calibration
     script.budget.work(8 * words + len(script.commands), "its engine commands")
     groups = group(map(without_client_keys, as_commands(script.commands, script.lines)))
     errors = owners_of(groups, script)
+    known = tuple(calibrations)
     judged = (
-        _judged(member, own, script, question, tuple(calibrations)) for member, own in zip(groups, errors, strict=True)
+        _judged(member, own, script, question, known, suggest=suggests)
+        for member, own, suggests in zip(groups, errors, _first_variants(groups), strict=True)
     )
     whole = [judgement for judgement in judged if judgement is not None]
     found = with_pairs(fold([each for each in whole if not _is_sketch(each)] or whole))
     if not found and not question.engine and (report := spoken_report(script)) is not None:
         return (report,)
     return found or _judged_alone(script) or _judged_rollout(script)
+
+
+def _first_variants(groups: Sequence[Group]) -> Iterator[bool]:
+    """Whether better settings are looked for: for the first few that a loop starts at a line, since those of the others
+    are the same, and are shown once."""
+    seen: Counter[tuple[str, int]] = Counter()
+    for each in groups:
+        place = each.commands[0].program, each.commands[0].line
+        seen[place] += 1
+        yield seen[place] <= _VARIANTS
 
 
 def _judged_alone(script: Script) -> tuple[Judged, ...]:
@@ -115,6 +129,8 @@ def _judged(
     script: Script,
     question: Question,
     calibrations: tuple[Calibration, ...],
+    *,
+    suggest: bool,
 ) -> Judged | None:
     script.budget.work(500, "its engine commands")
     whole_objects = [with_json(command, script) for command in written.commands]
@@ -133,8 +149,8 @@ def _judged(
             return _judged_client(other, script, question, repairs)
 
         def by(asked: Question) -> Judged:
-            suggest = not again and not any(map(is_chat, other.commands))
-            deployment = Deployment(other, script, asked, calibrations, ENGINES[engine], repairs, suggest, again)
+            suggests = suggest and not again and not any(map(is_chat, other.commands))
+            deployment = Deployment(other, script, asked, calibrations, ENGINES[engine], repairs, suggests, again)
 
             def with_sizes(counted: Mapping[str, str]) -> Judged:
                 return replace(deployment, question=replace(asked, settings={**asked.settings, **counted})).judged()

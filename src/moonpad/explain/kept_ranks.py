@@ -27,6 +27,13 @@ _SET: Final = (
     r"^[ \t]*(?:export[ \t]+|local[ \t]+|readonly[ \t]+|declare[ \t]+)?{}"
     r"=([\"']?)(?P<value>\$[^\s\"';&|]+)\1[ \t]*(?:#.*)?$"
 )
+_HEAD: Final = re.compile(
+    r"(?:\$\{|^[ \t]*(?:export[ \t]+)?)(?P<name>(?:HEAD|MASTER|LEADER|NODE_?0|RANK_?0)(?:_NODE)?_"
+    r"(?:ADDR(?:ESS)?|IP(?:_ADDR)?|HOST))"
+    r"(?::?\?|=[\"']?(?:\d+\.|\$\{?\w+:[?-]))"
+)
+"""`: "${HEAD_ADDR:?set it}"`, `MASTER_IP=10.0.0.1`."""
+_MASTER: Final = "--master-addr"
 _MOST_ABOVE: Final = 2_000
 """Lines above a command in which its variables are looked for."""
 
@@ -40,12 +47,25 @@ class _Kept(Struct, frozen=True):
     unresolved: str
 
 
+def rank_from_outside(command: Command, script: Script) -> str:
+    """What gives one command the rank of its machine from outside, `${NODE_RANK:-0}`; "" where nothing does."""
+    found = (each.written for each in _options(command, script) if each.name == _RANKS[0])
+    return next((written for written in found if _DEFAULTED.fullmatch(written)), "")
+
+
+def head_variable(script: Script) -> str:
+    """The one variable in which a script has the address of its first machine; "" for none."""
+    script.budget.once("addresses in variables", len(script.lines) // 2, "its lines")
+    names = {match["name"] for line in script.lines if (match := _HEAD.search(line[:500])) is not None}
+    return names.pop() if len(names) == 1 and not script.markdown else ""
+
+
 def with_own_ranks(judged: Judged, commands: Iterable[Command], script: Script) -> Judged:
     """Where one command stands for all machines."""
     command, *others = commands
     if others or len(judged.corrected) > 1:
         return judged
-    options, variables = tuple(_options(command, script)), tuple(_variables(command, script))
+    options, variables = (*_options(command, script), *_head(judged)), tuple(_variables(command, script))
     if not options and not variables:
         return judged
     unchanged = judged.corrected == judged.commands
@@ -54,6 +74,13 @@ def with_own_ranks(judged: Judged, commands: Iterable[Command], script: Script) 
         replace(each, lines=tuple(_kept(line, options, variables) for line in each.lines)) for each in judged.better
     )
     return replace(judged, corrected=corrected, better=tuple(better))
+
+
+def _head(judged: Judged) -> Iterator[_Kept]:
+    """The variable that is added as the address of the first machine."""
+    for words in (edit.words for remark in judged.remarks for edit in remark.edits):
+        if len(words) > 1 and words[0] == _MASTER and words[1].startswith("$"):
+            yield _Kept(_MASTER, words[1], words[1], words[1].removeprefix("$"))
 
 
 def _options(command: Command, script: Script) -> Iterator[_Kept]:

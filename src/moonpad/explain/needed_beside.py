@@ -53,12 +53,22 @@ def with_needed(
 
 
 def _new(other: Judged | None, said: Sequence[str]) -> list[Remark]:
-    """Warnings of reports by which the engine ends or answers wrongly, that are not said of the command as it is."""
+    """Warnings of reports by which the engine ends or answers wrongly, and options whose lack ends the start, that are
+    not said of the command as it is."""
     return [
         remark
         for remark in (other.remarks if other is not None else ())
-        if remark.finding.severity is Severity.WARNING and spoils(remark.finding) and remark.finding.message not in said
+        if remark.finding.message not in said and (_warns(remark) or _lacks_option(remark))
     ]
+
+
+def _warns(remark: Remark) -> bool:
+    return remark.finding.severity is Severity.WARNING and spoils(remark.finding)
+
+
+def _lacks_option(remark: Remark) -> bool:
+    finding = remark.finding
+    return finding.severity is Severity.ERROR and finding.code is Code.MISSING_FLAG and bool(remark.edits)
 
 
 def _of_older(other: Judged | None, said: Sequence[str], better: Better) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from moonpad.catalog.calibrations import Calibration
+from moonpad.engines.attention_backends import takes_draft
 from moonpad.explain.first_taking import first_taking
 from moonpad.explain.input_limits import Budget
 from moonpad.plan.judgement import room_outside
@@ -199,6 +200,8 @@ def _dcp(subject: Subject) -> Lever | None:
     if layout.dcp >= layout.tp or not subject.configuration.engine.dcp_unasked or device.platform is Platform.ROCM:
         return None
     changed = replace(subject, configuration=subject.configuration.with_layout(dcp=layout.tp))
+    if not takes_draft(changed.configuration):
+        return None
     return Lever(f"decode context parallelism over the {layout.tp} ranks", (("dcp", str(layout.tp)),), changed)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Final
 
-from moonpad.explain.commands import Command, Problem, Script
+from moonpad.explain.commands import SURELY_WRONG, Command, Problem, Script
 from moonpad.explain.results import Judged, Line, shortened
 from moonpad.explain.shell.typo_repair import ONE_ITEM
 from moonpad.report.explain_verdict import whole_names
@@ -41,6 +41,14 @@ def misread(judged: Judged, script: Script) -> Problem | None:
     own = {line for source in judged.sources for line in own_lines(source, script)}
     of_shell = (problem for problem in script.problems if problem.code != ONE_ITEM)
     return min((problem for problem in of_shell if problem.line in own), key=attrgetter("line"), default=None)
+
+
+def surely_misread(deployments: Sequence[Judged], script: Script) -> int:
+    """How many lines of the commands a shell certainly ends where they go on. A blank behind a backslash may have come
+    into a document by itself."""
+    own = {line for judged in deployments for source in judged.sources for line in own_lines(source, script)}
+    sure = SURELY_WRONG - {"space-after-backslash"} if script.markdown else SURELY_WRONG
+    return len({problem.line for problem in script.problems if problem.code in sure and problem.line in own})
 
 
 def own_lines(source: Command, script: Script) -> set[int]:

@@ -19,6 +19,7 @@ from moonpad.explain.other_publishers import published_as, shown_name
 from moonpad.explain.results import Better, Judged, Line, Remark, shortened
 from moonpad.explain.shell.typo_repair import shown_with_words
 from moonpad.explain.spoiling import left_in
+from moonpad.report.alike_starts import alike_but_numbers, with_numbers
 from moonpad.report.caret_rows import Mark, source_rows
 from moonpad.report.changed_lines import is_changed, left_open, misread, own_lines
 from moonpad.report.explain_sentences import STYLES, finding_text, is_told, mended_later, message_text, said, wrapped
@@ -67,8 +68,8 @@ def explain_view(
             text.append_text(_deployment(judged, script, width, reported, ascii_only))
         else:
             text.append_text(_short(judged, script, width, reported, told, corrected, ascii_only))
-        for other in judged.alternatives:
-            text.append_text(_alternative(other, judged, script, width))
+        for alike in alike_but_numbers(judged):
+            text.append_text(_alternative(alike, judged, script, width))
     if not verbose:
         text.append_text(_usual(deployments, width))
     of_commands = not any(judged.kind in ("report", "rollout") for judged in deployments)
@@ -181,12 +182,13 @@ def _also(remark: Remark, lines: Sequence[int], script: Script) -> Remark:
     return replace(remark, finding=replace(remark.finding, message=message))
 
 
-def _alternative(other: Judged, main: Judged, script: Script, width: int) -> Text:
+def _alternative(alike: Sequence[Judged], main: Judged, script: Script, width: int) -> Text:
     """What it has of its own: the differences, the verdict, the errors and warnings that the main one has not, and the
-    corrected commands where one of these is mended."""
-    words = differences(other, main)
+    corrected commands where one of these is mended; of several that differ in numbers alone once."""
+    other, words = alike[0], differences(alike[0], main)
     more = f", and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
     where = f"Or, {script.where(other.sources[0].line)}: {', '.join(words[:SHOWN]) or 'the same words'}{more}"
+    where += with_numbers(alike, main)
     sentence, style = verdict(other)
     text = wrapped(where, width, "bold").append_text(wrapped(sentence, width, style, "  "))
     for finding in dict.fromkeys(other.findings):

@@ -170,3 +170,24 @@ def test_no_plan_is_proposed_for_a_model_that_plan_refuses(moonpad: Moonpad, tmp
     script = tmp_path / "run.sh"
     script.write_text(f"vllm serve {model}\n")
     assert moonpad("explain", "--file", str(script)).stderr.rstrip() == "Next: moonpad catalog models"
+
+
+@pytest.mark.parametrize(
+    ("name", "end", "code"),
+    [
+        ("a.sh", "\\  # apart", 3),
+        ("a.md", "\\  # apart", 3),
+        ("a.sh", "\\ ", 3),
+        ("a.md", "\\ ", 0),
+        ("a.sh", "\\", 0),
+    ],
+)
+def test_a_line_that_a_shell_ends_too_early_is_an_error(
+    moonpad: Moonpad, tmp_path: Path, name: str, end: str, code: int
+) -> None:
+    path, fence = tmp_path / name, "```" if name.endswith(".md") else ""
+    command = f"vllm serve moonshotai/Kimi-K2-Thinking --tensor-parallel-size 8 {end}\n  --trust-remote-code"
+    path.write_text(f"{fence}{'bash' if fence else ''}\n{command}\n{fence}\n")
+    done = moonpad("explain", "--on", "8xH200", "--file", str(path))
+    assert done.code == code
+    assert ("1 finding is an error" in done.stderr) is (code == 3)

@@ -24,9 +24,15 @@ _STARTS: Final = re.compile(
     r"|(?:^|[.!?:] +)(?:(?:it|the (?:server|engine|service)) )?starts(?: (?:up|fine|well|normally))?"
     r"(?:[.;]|,(?! (?:if|when|only|unless)\b)| and (?:answers|serves|runs)\b)"
     r"|\b(?:a|an|one|the|first|small|short|single) (?:(?:small|short|single|first) )?(?:requests?|prompts?|users?) "
-    r"(?:works?|(?:is|are) (?:fine|right|answered|well)|go(?:es)? through|succeeds?)\b",
+    r"(?:works?|(?:is|are) (?:fine|right|answered|well)|go(?:es)? through|succeeds?)\b"
+    r"|\b(?:validated|verified|tested|measured) (?:start(?:up)?|launch|serving|production|working) "
+    r"(?:profile|recipe|command|config(?:uration)?|setup)\b",
     re.IGNORECASE,
 )
+_HOLDS: Final = re.compile(
+    r"[\s>*|`-]*(?:\(\S+ pid=\d+\) )?GPU KV cache size:?[*`|]*\s+[\d,]{5,} tokens", re.IGNORECASE
+)
+"""What a start printed of its cache, where no line says that it ended behind it."""
 _LONGEST: Final = 2000
 
 
@@ -38,7 +44,8 @@ def is_said_to_start(script: Script, commands: Sequence[Command], memory: Memory
     if any(is_server(command.program) and command.line not in own for command in script.commands):
         return False
     script.budget.once("that it starts", len(script.lines), "the text around its engine commands")
-    return is_in_lines(_STARTS, script.lines, _LONGEST)
+    ended = any(error.logged or error.told for error in script.error_lines)
+    return is_in_lines(_STARTS, script.lines, _LONGEST) or (not ended and is_in_lines(_HOLDS, script.lines, _LONGEST))
 
 
 def with_spoken_serving(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:

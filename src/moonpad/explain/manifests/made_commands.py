@@ -75,6 +75,7 @@ class MadeCommands:
                 role=server.role,
                 more=server.more,
                 files=server.files,
+                by_alias=server.alias,
             )
             self.state.files.update(server.files)
             self._add(server.program, server.argv, frame, server.line)

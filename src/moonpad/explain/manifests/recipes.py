@@ -29,6 +29,8 @@ _ROLES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("aggregated", "agg"), ""),
 }
 _CONFIG: Final = re.compile(r"(\w+?)_config")
+_ALIAS: Final = re.compile(r"hf:.*|[^/:$<{]+")
+"""https://github.com/NVIDIA/srt-slurm, docs/config-reference.md: an alias of the cluster, or `hf:` and a name."""
 _LISTS: Final = ("base_args", "extra_args", "args")
 _FIXED: Final = "fixed_args"
 """Options of all variants of a file that has the others by their names, as a list or as keys."""
@@ -59,6 +61,8 @@ class Served(Struct, frozen=True):
     more: str = ""
     line: int = 0
     image: Word | None = None
+    alias: bool = False
+    """Whether the model is a key that the tool replaces, no path and no repository."""
 
 
 def served_by_recipe(fields: Fields, source: YamlSource) -> Iterator[Served]:
@@ -114,8 +118,10 @@ def _by_roles(roles: Fields, program: str, recipe: Fields, backend: Fields, sour
         if path is not None and not any(word.text == option for word in words):
             at = source.word(path)
             words = [replace(at, text=option, pieces=()), at, *words]
+        alias = path is not None and _ALIAS.fullmatch(scalar(path)) is not None
         if words:
-            yield Served(program, words, _ROLES[name], env, machine=machine, pods=pods, line=line, image=image)
+            made = Served(program, words, _ROLES[name], env, machine=machine, pods=pods, line=line, image=image)
+            yield replace(made, alias=alias)
 
 
 def _machines(role: str, resources: Fields) -> tuple[int, str]:

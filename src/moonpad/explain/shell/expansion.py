@@ -16,6 +16,7 @@ from moonpad.explain.input_limits import Budget, too_large
 from moonpad.explain.shell.arithmetic import evaluate
 from moonpad.explain.shell.scope import Scope, Value, text_of, unresolved
 from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
+from moonpad.explain.shell.trimmed_values import trimmed
 from moonpad.explain.source_text import IGNORED, Problems, Source
 from moonpad.values.records import replace
 
@@ -135,6 +136,9 @@ class Expander:
             case Opaque(name, start, end) if self.output is not None and (word := self.output(segment)) is not None:
                 stripped = cut(word, 0, len(word.text.rstrip("\n")))
                 fields.substitute(stripped, start, end, split and not segment.quoted)
+            case Opaque(name, start, end) if (left := trimmed(name, self.scope)) is not None:
+                self.budget.work(20, "its words")
+                fields.add(left, start, end, segment.quoted)
             case Opaque(name, start, end):
                 value = None if segment.arithmetic is None else evaluate(segment.arithmetic, self._number)
                 text = self._filled_in(name) if value is None else str(value)

@@ -35,6 +35,7 @@ from moonpad.explain.shell.shell_tests import (
     chosen,
     demanded,
     ends,
+    fails_by_default,
     lacking_in,
     leaves,
     tested_files,
@@ -222,7 +223,7 @@ class Shell:
                 self.tested = words if after_test else ()
             case For():
                 self._for(node)
-            case Branches(conditions, bodies, exhaustive):
+            case Branches(conditions):
                 if reads_arguments(self, node):
                     return
                 self.statements(conditions)
@@ -232,7 +233,7 @@ class Shell:
                     return
                 tests = [lacking_in(node.words, True) for node in conditions if isinstance(node, Simple)]
                 with self.scope.asking(tested_values(conditions, self.scope), tested_files(conditions)):
-                    self._branches(bodies, exhaustive, frozenset().union(*tests))
+                    self._branches(node, frozenset().union(*tests))
                 self._demand(node)
             case Function(name, body):
                 self.functions[name] = body
@@ -250,7 +251,8 @@ class Shell:
         yield
         self.scope.pop()
 
-    def _branches(self, bodies: Sequence[Sequence[Node]], exhaustive: bool, defaults: Collection[str]) -> None:
+    def _branches(self, node: Branches, defaults: Collection[str]) -> None:
+        bodies, unlike = node.bodies, fails_by_default(node, self.scope)
         layers = []
         condition, _ = self.state.conditions.setdefault(id(bodies), (len(self.state.conditions), bodies))
         for arm, body in enumerate(bodies):
@@ -258,9 +260,9 @@ class Shell:
             self.state.arms.append((condition, arm))
             self.statements(body)
             self.state.arms.pop()
-            layers.append(self.scope.pop())
+            layers.append(self.scope.pop(but_lists=unlike))
         left = [layer for layer, body in zip(layers, bodies, strict=True) if not leaves(body)]
-        self._join(left or layers, exhaustive, defaults)
+        self._join(left or layers, node.exhaustive, defaults)
 
     def _demand(self, node: Branches) -> None:
         """`if [ "$TP" -ne 8 ]; then exit 1; fi`: behind it TP is 8."""
@@ -268,8 +270,7 @@ class Shell:
         if len(node.conditions) != 1 or len(node.bodies) != 1 or not isinstance(first, Simple) or not ends(node):
             return
         if (demand := demanded(first.words)) is not None and self.scope.is_open(demand[0]):
-            value = self.expander.fields(demand[1])
-            self.scope.set(demand[0], value[0] if value else Word(""))
+            self.scope.set(demand[0], next(iter(self.expander.fields(demand[1])), Word("")))
 
     def _join(self, layers: Sequence[Layer], exhaustive: bool, defaults: Collection[str]) -> None:
         self.state.budget.work(sum(map(size_of, layers)), "its conditions")
@@ -285,8 +286,7 @@ class Shell:
             self.paid = paid or number > 0
             self.scope.set(node.name, value)
             self.statements(node.body)
-        self.paid, self.passes = paid, passes
-        self.scope.arguments = arguments
+        self.paid, self.passes, self.scope.arguments = paid, passes, arguments
 
     def _simple(self, node: Simple) -> None:
         count = next((at for at, token in enumerate(node.words) if assignment_of(token) is None), len(node.words))

@@ -125,9 +125,14 @@ class Scope:
         self.exports.maps.insert(0, {})
         self._outer_arguments.append(self.arguments)
 
-    def pop(self) -> Layer:
+    def pop(self, *, but_lists: bool = False) -> Layer:
+        """What the branch has set; `but_lists`: without lists that are known before it, of a branch that does not run
+        by default."""
         self.arguments = self._outer_arguments.pop()
-        return self.variables.maps.pop(0), self.exports.maps.pop(0)
+        variables, exports = self.variables.maps.pop(0), self.exports.maps.pop(0)
+        before = {name: self.variables.get(name) for name in variables} if but_lists else {}
+        known = {name for name, value in before.items() if isinstance(value, tuple) and is_known(value)}
+        return {name: value for name, value in variables.items() if name not in known}, exports
 
     @contextmanager
     def asking(self, values: frozenset[str], places: frozenset[str]) -> Iterator[None]:

@@ -116,6 +116,20 @@ def tested_values(conditions: Iterable[Node], scope: Scope) -> frozenset[str]:
     return frozenset(names)
 
 
+def fails_by_default(node: Branches, scope: Scope) -> bool:
+    """Whether the one body of a condition is for another value than the one that the script has by default:
+    `[ "$SPREAD" = true ]` behind `SPREAD=${SPREAD:-false}`."""
+    first = node.conditions[0] if len(node.conditions) == len(node.bodies) == 1 and not node.loops else None
+    inner = [word for word in first.words if word.text not in TESTS | {"]", "]]"}] if isinstance(first, Simple) else []
+    if len(inner) != 3 or inner[1].text not in ("=", "==") or len(inner[0].segments) != 1:
+        return False
+    variable, given = inner[0].segments[0], inner[2].segments
+    text = "".join(part.text for part in given if isinstance(part, LiteralText))
+    value = scope.variables.get(variable.name) if isinstance(variable, Variable) else None
+    literal = bool(text) and all(isinstance(part, LiteralText) for part in given) and not set(text) & set("*?[")
+    return literal and isinstance(value, Word) and value.text not in ("", text) and not value.unresolved
+
+
 def tested_files(conditions: Iterable[Node]) -> frozenset[str]:
     """Variables that name what a condition looks for on the disk: MODEL of `[ ! -f "$MODEL/config.json" ]`."""
     tests = [test.words for test in conditions if isinstance(test, Simple)]

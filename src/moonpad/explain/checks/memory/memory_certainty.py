@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.engines.foreign_names import BUILT_ELSEWHERE
@@ -106,6 +106,32 @@ def beside_memory(judgement: Judgement) -> tuple[Finding, ...]:
 
 def but_memory(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(finding for finding in findings if finding.code not in OF_MEMORY)
+
+
+def as_started(judgement: Judgement, facts: EngineFacts, held: int | None, is_said: Callable[[], bool]) -> Judgement:
+    """Without an estimate that a log of the text contradicts, which holds so many tokens (None: there is none), or that
+    the text does."""
+    memory = judgement.memory
+    short = memory is not None and not memory.fits and not starts_shorter(memory, facts)
+    if memory is None or not (short or memory.tight) or not (held is not None or is_said()):
+        return judgement
+    if not short:
+        return _but_tight_outside(judgement)
+    return replace(judgement, memory=None, unjudged=started(held), findings=but_memory(judgement.findings))
+
+
+def _but_tight_outside(judgement: Judgement) -> Judgement:
+    """Without doubt of what runs outside of the memory fraction, where the text says that it runs."""
+    memory = judgement.memory
+    if memory is None or memory.outside is None or not memory.tight or memory.outside.lacks or memory.outside.told:
+        return judgement
+    kept = replace(memory, outside=None)
+    findings = tuple(finding for finding in judgement.findings if not _is_of_outside(finding))
+    return judgement if kept.tight else replace(judgement, memory=kept, findings=findings)
+
+
+def _is_of_outside(finding: Finding) -> bool:
+    return finding.code is Code.TIGHT and "outside of the memory fraction" in finding.message
 
 
 def started(tokens: int | None) -> str:

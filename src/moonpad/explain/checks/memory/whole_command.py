@@ -22,6 +22,7 @@ from moonpad.explain.commands import Command
 from moonpad.explain.documents.logged_caches import tells_of_answers
 from moonpad.explain.documents.spoken_ranks import tells_of_other_ranks
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.kept_ranks import head_variable, rank_from_outside
 from moonpad.explain.results import NONE_GIVEN, Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -138,7 +139,14 @@ def other_nodes(case: Case) -> Iterator[Remark]:
     rank = case.option("--node-rank", "-r")
     is_variable = rank is not None and isinstance(rank.value, str) and unresolved(rank.value)
     at = rank.index if rank else None
-    if len(case.readings) == 1 and not is_variable and node.node_rank in (None, 0):
+    taken = rank_from_outside(command, case.script) if rank is not None else ""
+    headless = case.engine.command_line.nodes.headless if case.engine.command_line.nodes is not None else ""
+    if taken and len(case.readings) == 1 and node.node_rank == 0 and headless:
+        if not any(headless in text[:_LONGEST] for text in case.script.lines):
+            message = f"this is the script of every machine, by {taken}: ranks above 0 serve no clients"
+            remedy = f"add {headless} where the rank is above 0"
+            yield make_remark(Severity.NOTE, Code.MISSING_FLAG, "--node-rank", message, remedy, at=at)
+    elif len(case.readings) == 1 and not is_variable and not taken and node.node_rank in (None, 0):
         texts = [text[:500] for text in case.script.lines]
         case.script.budget.work(len(texts), "its engine commands")
         own = texts[command.line - 1] if 0 < command.line <= len(texts) else ""
@@ -161,8 +169,13 @@ def other_nodes(case: Case) -> Iterator[Remark]:
         if (place is None and not case.open_ended) or given in _HERE:
             message = f"{given or 'its default 127.0.0.1'} is this machine: rank 1 on another one does not reach it"
             at = place.index if place else None
-            remedy = "add --master-addr and the address of node 0, on each node"
-            yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--master-addr", message, remedy, at=at)
+            remedy, name = "add --master-addr and the address of node 0, on each node", head_variable(case.script)
+            edits = [Edit(len(command.argv), 0, ("--master-addr", f"${name}"))] if name and place is None else []
+            remedy = f"add --master-addr ${name}, which the script has, on each node" if edits else remedy
+            warning = make_remark(
+                Severity.WARNING, Code.MISSING_FLAG, "--master-addr", message, remedy, at=at, edits=edits
+            )
+            yield warning
 
 
 def _twin(case: Case) -> int | None:

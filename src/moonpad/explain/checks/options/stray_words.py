@@ -9,7 +9,7 @@ from typing import Final
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Reading
 from moonpad.engines.foreign_names import WHOLE_HISTORY
-from moonpad.engines.former_forms import READS_TRUTHS, WEIGHTS_FILE, WITHOUT_WORDS
+from moonpad.engines.former_forms import FIRST_WITHOUT_TRUTHS, READS_TRUTHS, WEIGHTS_FILE, WITHOUT_WORDS
 from moonpad.engines.value_checks import unresolved
 from moonpad.engines.vllm_read import OPENAI_MODULE
 from moonpad.explain.commands import Command, Word
@@ -20,6 +20,7 @@ from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.unknowns import LEFT_OUT
 from moonpad.explain.value_forms import GLUED
 from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import since
 
 NO_SUCH: Final = "takes no such argument"
 _VARIABLE: Final = re.compile(r"([A-Z][A-Z0-9]*_[A-Z0-9_]+)=\S*", re.ASCII)
@@ -43,21 +44,22 @@ _LONGEST_SENTENCE: Final = 200
 
 
 def stray_remarks(
-    command: Command, reading: Reading, book: Rulebook, *, named: bool, document: bool
+    command: Command, reading: Reading, book: Rulebook, version: str, *, document: bool
 ) -> Iterator[Remark]:
     """An error for the first of them, in a document a warning: a sentence may go on there. Nothing is said where the
-    release is not recorded (`named`: it is) or not known, or behind an unknown option, whose value it may be."""
+    release is not recorded or not known (`version` ""), or behind an unknown option, whose value it may be."""
+    named = bool(version)
     slips = list(_slips(command, reading, book))
     yield from slips
     if slips:
         return
     if not named and book.program not in WHOLE_HISTORY | WITHOUT_WORDS.keys():
-        yield from _truths(command, reading, book)
+        yield from _truths(command, reading, book, version)
         return
     severity = Severity.WARNING if document or is_fragment(command) else Severity.ERROR
     foreign = any(option.flag is None for option in reading.parsed.occurrences)
     if not book.options.exact:
-        yield from _truths(command, reading, book)
+        yield from _truths(command, reading, book, version)
         return
     severity = Severity.WARNING if foreign or not (named or book.program in WHOLE_HISTORY) else severity
     if any(isinstance(option.value, str) and GLUED.fullmatch(option.value) for option in reading.parsed.occurrences):
@@ -78,7 +80,8 @@ def stray_remarks(
         if text in reading.unknown and is_word and text.strip():
             switch = _switch_before(reading, book, at) if text.casefold() in _ON | _OFF else None
             if switch is not None:
-                yield _of_switch(severity, switch, command, book, at)
+                sure = named and text.casefold() in ("true", "false") and not (foreign or is_fragment(command))
+                yield _of_switch(Severity.ERROR if sure else severity, switch, command, book, at)
                 return
             message, remedy, edits = "it is neither an option nor the value of one", "leave it out", []
             if book.options.named(flag := f"--{text}") is not None:
@@ -93,14 +96,18 @@ def stray_remarks(
             return
 
 
-def _truths(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remark]:
-    """`true` behind a switch, which no release of a program of our record has taken otherwise."""
+def _truths(command: Command, reading: Reading, book: Rulebook, version: str) -> Iterator[Remark]:
+    """`true` behind a switch, which no release of a program of our record has taken otherwise: an error from the first
+    release on whose parser surely refuses it, behind a model that stands first."""
+    first = FIRST_WITHOUT_TRUTHS.get(book.program, "")
+    sure = bool(first and version) and since(version, first) and not is_fragment(command)
+    severity = Severity.ERROR if sure else Severity.WARNING
     for at, text in reading.parsed.positionals:
         if text.casefold() not in _ON | _OFF or text not in reading.unknown or at >= len(command.argv):
             continue
         switch = _switch_before(reading, book, at)
         if switch is not None and book.program not in READS_TRUTHS and not command.argv[at].unresolved:
-            yield _of_switch(Severity.WARNING, switch, command, book, at)
+            yield _of_switch(severity, switch, command, book, at)
             return
 
 
