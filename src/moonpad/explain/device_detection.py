@@ -60,7 +60,6 @@ _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 _WHOLE: Final = 8
 """Devices of a usual machine."""
-_LEAST: Final = ": judged by the smallest"
 _LIST: Final = 3
 """So many kinds without a number on one line are a list, of which none is meant alone."""
 
@@ -293,8 +292,8 @@ def _of_mentions(
     if exact and (kinds := _kinds_named([each for each, _ in exact])):
         if len(kinds) > 1:
             return None, _several(kinds)
-        least, beside = least_beside(exact[0][1], lines[exact[0][0].line - 1])
-        return least, f"the text names {' or '.join((least.name, *beside))}{_LEAST if beside else ''}"
+        least, beside, judged = least_beside(exact[0][1], lines[exact[0][0].line - 1])
+        return least, f"the text names {' or '.join((least.name, *beside))}{f': {judged}' if judged else ''}"
     kinds = _kinds_named([each for each, _ in counted])
     if len(kinds) > 1:
         return None, _several(kinds)
@@ -330,10 +329,10 @@ def _of_mentions(
         nodes = nodes or cluster_named(f"{devices}x{kind}")
         if (cluster := nodes or _part_of([machine for _, machine in counted], devices, kind)) is not None:
             line = next(each.line for each in near if each.kind == kind)
-            least, beside = least_beside(cluster, lines[line - 1])
+            least, beside, judged = least_beside(cluster, lines[line - 1])
             names = " or ".join(name.rpartition("x")[2] for name in (least.name, *beside))
-            judged = ", and it is judged by the smallest" if beside else ""
-            return least, f"the text names {names}, the command uses {devices}{judged}"
+            said = f"the text names {names}, the command uses {devices}"
+            return least, f"{said}, and it is {judged}" if judged else said
     return None, ""
 
 

@@ -67,6 +67,15 @@ def test_other_numbers_and_makers_are_no_such_alternatives(said: str) -> None:
     assert "smallest" not in judged.cluster_because
 
 
+@pytest.mark.parametrize("said", ["8x H200/H20", "8x H200 or 8x H20", "8xH200 / 8xH20"])
+def test_a_kind_of_two_sizes_is_not_taken_for_the_smaller_one(said: str) -> None:
+    """H20 has 96 or 141 GB: beside H200 as much as that may be meant."""
+    (judged,) = ask(PAGE.format(said, SERVE))
+    assert judged.cluster is not None
+    assert judged.cluster.name == "8xH200"
+    assert judged.cluster_because == "the text names 8xH200 or 8xH20: judged by 8xH200"
+
+
 def test_an_error_of_the_format_that_another_of_them_has_not() -> None:
     command = SERVE.replace("moonshotai/Kimi-K2-Thinking", "nvidia/Kimi-K2-Thinking-NVFP4")
     (judged,) = ask(PAGE.format("8x H200 or 8x B200", command))

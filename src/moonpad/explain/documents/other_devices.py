@@ -54,13 +54,18 @@ def also_meant(cluster: Cluster, script: Script) -> Iterator[tuple[Cluster, str]
             yield other_machine, OFFERED
 
 
-def least_beside(cluster: Cluster, line: str) -> tuple[Cluster, tuple[str, ...]]:
-    """Of devices of one maker of which a line says that any will do, `8x H200 or 8x H20`, those with the least memory,
-    and the others; the cluster itself where the line names none beside it, or another number of them."""
-    others = [_as_many(cluster, other) for other in _beside(cluster.name.rpartition("x")[2], line, alike=True)]
-    known = [cluster, *(other for other in others if other is not None and _is_like(other, cluster))]
-    least = min(known, key=lambda each: each.device.usable_bytes)
-    return least, tuple(dict.fromkeys(each.name for each in known if each.name != least.name))
+def least_beside(cluster: Cluster, line: str) -> tuple[Cluster, tuple[str, ...], str]:
+    """Of devices of one maker of which a line says that any will do, `8x H200 or 8x B200`, those with the least memory,
+    the others, and what is said of the choice; the cluster itself where the line names none beside it, or another
+    number of them. A kind that comes in two sizes under one name is not taken for the smaller one: beside H200 H20
+    may have as much."""
+    beside = [_as_many(cluster, other) for other in _beside(cluster.name.rpartition("x")[2], line, alike=True)]
+    others = [other for other in beside if other is not None and _is_like(other, cluster)]
+    known = [other for other in others if other.name.rpartition("x")[2] not in LARGER]
+    least = min((cluster, *known), key=lambda each: each.device.usable_bytes)
+    names = tuple(dict.fromkeys(each.name for each in (cluster, *others) if each.name != least.name))
+    open_size = len(known) < len(others)
+    return least, names, f"judged by {least.name if open_size else 'the smallest'}" if names else ""
 
 
 def _is_like(other: Cluster, cluster: Cluster) -> bool:
