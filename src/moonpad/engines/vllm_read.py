@@ -104,7 +104,9 @@ def grammar(program: str, version: str | None) -> Grammar:
     """The options of that version, and those that the reader asks for besides."""
     # Before 0.10.1 a number may stand for the level (vllm/engine/arg_utils.py of 0.9.0).
     numbers = {"--compilation-config": _is_object_or_level} if version and not since(version, "0.10.1") else {}
-    return Grammar(recorded(program, version, PROGRAM), SOME_RELEASES, {**CHECKS, **numbers})
+    # `auto` came with 0.14.0 (its human_readable_int_or_auto; 0.13.0 takes numbers alone).
+    counts = {"--max-model-len": _is_count} if version and not since(version, "0.14.0") else {}
+    return Grammar(recorded(program, version, PROGRAM), SOME_RELEASES, {**CHECKS, **numbers, **counts})
 
 
 def read(invocation: Invocation) -> Reading:

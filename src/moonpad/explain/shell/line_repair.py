@@ -146,8 +146,8 @@ _IN_BRACKETS: Final = re.compile(r"(?<=[ \t])\[([A-Z]\w*(?: \w+){1,8})\](?=\s|$)
 """`[YOUR MODEL or PATH]`, which a person replaces."""
 
 _MORE_IN_BRACKETS: Final = re.compile(
-    r"(?<=[ \t])\[(?:your|other|more|additional|same|usual|normal|any|rest)\b[^\[\]\n]{0,60}"
-    r"\b(?:options|param(?:eter)?s|arg(?:ument)?s|flags|settings)[^\[\]\n]{0,20}\](?=\s|$)",
+    r"(?<=[ \t])[\[<](?:your|other|more|additional|extra|same|usual|normal|any|rest)\b[^\[\]<>\n]{0,60}"
+    r"\b(?:options|param(?:eter)?s|arg(?:ument)?s|flags|settings)[^\[\]<>\n]{0,20}[\]>](?=\s|$)",
     re.IGNORECASE,
 )
 """`[your usual SGLang parameters]`: options that are not written."""
@@ -159,8 +159,31 @@ def _as_stand_in(match: re.Match[str]) -> str:
     return f"{option}<{words.replace(' ', '_')}>{' ' * len(before + behind)}"
 
 
+_LONGEST_LEAD: Final = 200
+_ITEM: Final = re.compile(
+    r"\A(?:[ \t]*\n)*(?P<lead>[ ]*- )[^\s#][^\n]*\n"
+    r"(?P<rest>(?:[ ]+(?:[^\s#-]|--?[A-Za-z])[^\n]*\n?)+)\s*\Z"
+)
+_OF_LINES: Final = re.compile(r"(?:\\|: ?[|>][-+]?|^[ ]*[\w.-]+:)[ \t]*$|<<", re.MULTILINE)
+"""What makes lines of their own: a backslash, a block of YAML, a key, a heredoc."""
+
+
+def _folded(text: str) -> str:
+    """With the one item of a YAML list whose text goes on in deeper lines in one line, as YAML reads it, and of the
+    same length."""
+    item = _ITEM.match(text) if "- " in text[:_LONGEST_LEAD] else None
+    if item is None or _OF_LINES.search(item[0]) or " -" not in item["rest"]:
+        return text
+    if any(len(line) - len(line.lstrip(" ")) < len(item["lead"]) for line in item["rest"].splitlines() if line):
+        return text
+    lead, end = item.start("lead"), len(item[0].rstrip())
+    own = text[lead + len(item["lead"]) : end].replace("\n", " ")
+    return f"{text[:lead]}{' ' * len(item['lead'])}{own}{text[end:]}"
+
+
 def repaired(text: str, start: int, problems: Problems) -> str:
     """`text` begins at the offset `start` of the whole text."""
+    text = _folded(text)
     if len(_ARROWS.findall(text)) > 1:
         text = _ARROWS.sub(lambda match: f"{match[1]} ", text)
     if "#" in text:
