@@ -292,7 +292,7 @@ def _of_mentions(
     if exact and (kinds := _kinds_named([each for each, _ in exact])):
         if len(kinds) > 1:
             return None, _several(kinds)
-        least, beside, judged = least_beside(exact[0][1], lines[exact[0][0].line - 1])
+        least, beside, judged = least_beside(exact[0][1], lines[exact[0][0].line - 1], {each.kind for each in near})
         return least, f"the text names {' or '.join((least.name, *beside))}{f': {judged}' if judged else ''}"
     kinds = _kinds_named([each for each, _ in counted])
     if len(kinds) > 1:
@@ -329,7 +329,7 @@ def _of_mentions(
         nodes = nodes or cluster_named(f"{devices}x{kind}")
         if (cluster := nodes or _part_of([machine for _, machine in counted], devices, kind)) is not None:
             line = next(each.line for each in near if each.kind == kind)
-            least, beside, judged = least_beside(cluster, lines[line - 1])
+            least, beside, judged = least_beside(cluster, lines[line - 1], {each.kind for each in near})
             names = " or ".join(name.rpartition("x")[2] for name in (least.name, *beside))
             said = f"the text names {names}, the command uses {devices}"
             return least, f"{said}, and it is {judged}" if judged else said

@@ -248,9 +248,9 @@ def _is_of_known_words(option: Occurrence, book: Rulebook) -> bool:
         return False
     names = [name for known in book.options.options for name in known.names]
     words = {word for name in names for word in name.strip("-").split("-")}
-    return words.issuperset(option.written.strip("-").split("-")) and not any(
-        one_apart(option.written, name) for name in names
-    )
+    if any(one_apart(option.written, name) or option.written.startswith(f"{name}-") for name in names):
+        return False
+    return words.issuperset(option.written.strip("-").split("-"))
 
 
 def _took_the_beginning(option: Occurrence, book: Rulebook) -> str:

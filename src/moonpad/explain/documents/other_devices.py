@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from moonpad.explain.commands import Script
 from moonpad.explain.documents import device_patterns
@@ -54,12 +54,13 @@ def also_meant(cluster: Cluster, script: Script) -> Iterator[tuple[Cluster, str]
             yield other_machine, OFFERED
 
 
-def least_beside(cluster: Cluster, line: str) -> tuple[Cluster, tuple[str, ...], str]:
+def least_beside(cluster: Cluster, line: str, meant: Set[str]) -> tuple[Cluster, tuple[str, ...], str]:
     """Of devices of one maker of which a line says that any will do, `8x H200 or 8x B200`, those with the least memory,
     the others, and what is said of the choice; the cluster itself where the line names none beside it, or another
-    number of them. A kind that comes in two sizes under one name is not taken for the smaller one: beside H200 H20
-    may have as much."""
-    beside = [_as_many(cluster, other) for other in _beside(cluster.name.rpartition("x")[2], line, alike=True)]
+    number of them. `meant`: the kinds that may be, by the weights too. A kind that comes in two sizes under one name is
+    not taken for the smaller one: beside H200 H20 may have as much."""
+    kinds = (kind for kind in _beside(cluster.name.rpartition("x")[2], line, alike=True) if kind in meant)
+    beside = [_as_many(cluster, other) for other in kinds]
     others = [other for other in beside if other is not None and _is_like(other, cluster)]
     known = [other for other in others if other.name.rpartition("x")[2] not in LARGER]
     least = min((cluster, *known), key=lambda each: each.device.usable_bytes)
