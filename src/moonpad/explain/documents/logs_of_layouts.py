@@ -51,7 +51,8 @@ def _log_and_words(lines: Sequence[str], line: int) -> tuple[list[str], list[str
         at -= 1
     if at < least:
         return [], []
-    log, said = [each[:_LONGEST] for each in lines[at + 1 : line]], []
+    log = [each[:_LONGEST] for each in lines[at + 1 : line]]
+    said: list[str] = []
     for each in reversed(lines[max(0, at - 2 * _MOST_INTRODUCED) : at]):
         if _FENCE.match(each) or _HEADING.match(each) or len(said) == _MOST_INTRODUCED:
             break
