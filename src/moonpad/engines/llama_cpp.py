@@ -65,6 +65,16 @@ LOG: Final = LogGrammar(
             "architecture",
         ),
         CauseLine(
+            # https://github.com/ikawrakow/ik_llama.cpp/issues/500: 360 GB of them, and none without the copies
+            re.compile(r"allocating (?P<size>[\d.]+) MiB on device (?P<device>\d+): cudaMalloc failed: out of memory"),
+            "out of memory: device {device} has no room for {size} MiB, while pipeline parallelism keeps several copies"
+            " of the compute buffers (n_copies)",
+            "build with -DGGML_SCHED_MAX_COPIES=1, which keeps one copy; where that is not enough, raise"
+            " host_expert_layers or lower max_model_len",
+            "oom-pipeline-copies",
+            only_with=re.compile(r"pipeline parallelism enabled \(n_copies=[2-9]"),
+        ),
+        CauseLine(
             re.compile(r"(?P<oom>cudaMalloc failed: out of memory|failed to allocate \S+ buffer.*)"),
             "out of memory: {oom}",
             "raise host_expert_layers, or lower max_model_len, max_num_seqs or max_num_batched_tokens",

@@ -20,9 +20,11 @@ from moonpad.explain.documents.headed_models import lines_of_other_models
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.downloaded_models import downloaded_into
 from moonpad.explain.folder_names import usual_name, with_owner
+from moonpad.explain.grouping import model_of as named_model
 from moonpad.explain.mounted_models import as_published, on_the_host
-from moonpad.explain.programs import program_table
+from moonpad.explain.programs import is_server, program_table
 from moonpad.explain.results import shortened
+from moonpad.explain.unknowns import LEFT_OUT
 
 # The names of checkpoints in prose: "Kimi-K2-Thinking", "Kimi K2.5".
 _NAME: Final = re.compile(r"Kimi[- ]K?[0-9][\w.]*(?:[- ][A-Za-z0-9.]+){0,4}", re.ASCII | re.IGNORECASE)
@@ -30,6 +32,7 @@ _NAME: Final = re.compile(r"Kimi[- ]K?[0-9][\w.]*(?:[- ][A-Za-z0-9.]+){0,4}", re
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _REPOSITORY_IN: Final = re.compile(r"(?<![\w./-])[A-Za-z0-9][\w.-]{0,40}/[\w.-]*[Kk]imi[\w.-]{0,60}(?![\w/])", re.ASCII)
 _POINT: Final = re.compile(r"k2[5-9]", re.ASCII)
+_BRACKETED: Final = re.compile(r"<[^<>]{1,80}>")
 _VARIABLE: Final = re.compile(r"\$(?:\w{1,60}|\{\w{1,60}\})", re.ASCII)
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
@@ -67,6 +70,8 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
         if not mounted:
             return model, f"named {written}"
         return model, f"mounted from {mounted}"
+    if _is_template(written, commands, script):
+        return None, "it is to be filled in, as options are, and other commands of the text have their own"
     downloaded = "" if only_gguf else downloaded_into(written, script)
     if downloaded and (model := find_model(downloaded)) is not None and not _is_another(written, model):
         return model, f"downloaded from {model.id}"
@@ -94,6 +99,15 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     if not only_gguf and not stands_in and (other := other_in_text(script)) is not None:
         return other, f"the text names {other.id}"
     return None, unknown
+
+
+def _is_template(written: str, commands: Sequence[Command], script: Script) -> bool:
+    """Whether model and options are both left to the reader, and other commands of the text name models."""
+    if not _BRACKETED.fullmatch(written) or not any(word.text in LEFT_OUT for each in commands for word in each.argv):
+        return False
+    own = {command.line for command in commands}
+    others = (named_model(each) for each in script.commands if each.line not in own and is_server(each.program))
+    return any(name is not None and not unresolved(name) for name in others)
 
 
 def spoken_of(written: str, commands: Sequence[Command], script: Script) -> Model | None:

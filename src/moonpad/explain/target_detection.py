@@ -13,6 +13,7 @@ from moonpad.catalog.options import versions as recorded_versions
 from moonpad.catalog.other_models import other_model
 from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
+from moonpad.engines.build_names import BUILD_LINES
 from moonpad.explain.builds import unnumbered_image
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
@@ -33,6 +34,7 @@ from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.paired_releases import FOR_WHICH, releases_for
 from moonpad.explain.releases_of_others import OF_MAIN, is_build_of_another, runs_main
 from moonpad.explain.results import shortened
+from moonpad.explain.shell.forks import with_own_build
 from moonpad.explain.started_releases import (
     build_of_its_time,
     day_out_by,
@@ -197,7 +199,9 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         because += " and others" if len(gone) > 3 else ""
         return Version(taking, because, earliest=max(first, with_model or first, key=order))
     if command is not None and command.fork:
-        return Version("", f"it runs {command.fork}: {BY_NEWEST}")
+        script.budget.once("builds of a fork", len(script.lines), "the text around its engine commands")
+        fork = with_own_build(command.fork, script.lines) if engine in BUILD_LINES else command.fork
+        return Version("", f"it runs {fork}: {BY_NEWEST}")
     if command is not None and not on_host and (build := unnumbered_image(command)):
         return Version("", f"{build} names no release, and is another publisher's: {BY_NEWEST}")
     if command is not None and takes_nightly(line.names, script.lines, command.line):

@@ -112,6 +112,21 @@ def test_a_fork_counts_its_builds_by_itself(options: str, because: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "build"),
+    [
+        ("version: 3871 (d10d90ae)", ", build 3871 by its own count"),
+        ('INFO [ main] build info | tid="140" timestamp=1749 build=3728 commit="8ffad187"', ", build 3728 by its own"),
+        ("build: 4012 (0123abcd) with cc", ", build 4012 by its own count"),
+        ("version: 3871 (d10d90ae)\nversion: 3900 (0123abcd)", ":"),
+        ("since yesterday", ":"),
+    ],
+)
+def test_the_build_of_a_fork_is_named(said: str, build: str) -> None:
+    (judged,) = ask(f"```sh\n./llama-server -m /m/K2.gguf -ngl 64 -mla 3 -fmoe\n```\n\n```text\n{said}\n```\n")
+    assert judged.version_because.startswith(f"it runs ik_llama.cpp, a fork of llama.cpp{build}")
+
+
+@pytest.mark.parametrize(
     ("image", "command", "release"),
     [
         ("quay.io/ascend/vllm-ascend:glm5", "vllm serve /weights/GLM-5", "0.15.0rc1"),

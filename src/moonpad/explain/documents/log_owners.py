@@ -10,6 +10,7 @@ from typing import Final
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.documents.errors_of_others import is_of_another, who_else_had
+from moonpad.explain.documents.logs_of_layouts import of_its_layout
 from moonpad.explain.grouping import Group, model_of
 from moonpad.explain.programs import is_server, program_named, program_table
 from moonpad.values.records import replace
@@ -47,6 +48,8 @@ def owners_of(groups: Sequence[Group], script: Script) -> list[list[ErrorLine]]:
         if error.logged or error.number not in taken:
             above = error.number < servers[at][0]
             numbers = [servers[at][1]] if above else choices.get(at, [servers[at][1]])
+            if error.logged and len(numbers) > 1:
+                numbers = of_its_layout(numbers, groups, script, error.number)
             for number in numbers:
                 if is_of_another(error, groups[number].commands, script):
                     continue

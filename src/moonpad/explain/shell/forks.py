@@ -23,6 +23,9 @@ _BUILT = re.compile(r"\b(?:built|build|compiled|install(?:ed)?|source|checkout|w
 _LISTED = r"\W*{engine}[ ]+\W?$"
 """In front of it: `#   sglang  `, a list of what runs."""
 
+_OWN_BUILD = re.compile(r"(?:^[ \t>]*(?:version|build): |\bbuild info\b[^\n]{0,120}\bbuild=)(\d{3,6})(?= \(| |$)")
+"""`version: 3728 (8ffad187)`, or as a log of llama.cpp has it."""
+
 
 def with_forks(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:
     programs = {command.program for command in commands}
@@ -58,6 +61,12 @@ def but_of_forks(releases: Mapping[str, str], commands: Sequence[Command]) -> di
     """Without builds of an engine that is numbered by them, where a fork of one runs, which counts by itself."""
     forked = any(command.fork for command in commands)
     return {name: release for name, release in releases.items() if not (forked and name in BUILD_LINES)}
+
+
+def with_own_build(fork: str, lines: Sequence[str]) -> str:
+    """The fork with its build, where its log or its version names one alone: it counts by itself."""
+    builds = {match[1] for line in lines for match in _OWN_BUILD.finditer(line[:_LONGEST])}
+    return f"{fork}, build {builds.pop()} by its own count" if len(builds) == 1 else fork
 
 
 def _is_meant(fork: Fork, texts: Set[str]) -> bool:

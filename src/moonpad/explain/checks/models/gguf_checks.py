@@ -12,6 +12,7 @@ from moonpad.engines import gguf_types
 from moonpad.engines.host_expert_names import OLD_PROGRAMS
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.models.tensor_lists import blanks_in_lists
 from moonpad.explain.checks.releases.format_plugins import format_of_plugin
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -152,4 +153,4 @@ def _by_variable(case: Case, main: int) -> str:
     return others.pop() if len(others) == 1 else ""
 
 
-GGUF_CHECKS: Final = (first_part, values_in_cache, foreign_types, main_card, format_of_plugin)
+GGUF_CHECKS: Final = (first_part, values_in_cache, foreign_types, main_card, blanks_in_lists, format_of_plugin)

@@ -41,12 +41,13 @@ from moonpad.explain.checks.nodes.started_in_turn import started_in_turn
 from moonpad.explain.checks.nodes.step_ranks import step_ranks
 from moonpad.explain.checks.nodes.torchrun_servers import servers_of_torchrun
 from moonpad.explain.checks.nodes.visible_devices import numbered_anew, visible_devices
-from moonpad.explain.checks.nodes.without_nodes import ranks_on_one_machine
+from moonpad.explain.checks.nodes.without_nodes import devices_beside_command, ranks_on_one_machine
 from moonpad.explain.documents.spoken_devices import fewer_ranks
 from moonpad.explain.documents.spoken_instances import devices_of_instance
 
 FAMILY: Final[tuple[Check, ...]] = (
     ranks_on_one_machine,
+    devices_beside_command,
     data_parallel,
     headless_ranks,
     unlike_ranks,

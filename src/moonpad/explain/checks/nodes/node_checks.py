@@ -183,7 +183,11 @@ def _container_devices(
                 f"a machine has {own} of {cluster.device.product}: start it on {-(-ranks // own)} machines, or write "
             )
             remedy += f"{engine.options['tp']} {own}"
-        yield make_remark(Severity.ERROR, Code.ILLEGAL_LAYOUT, "--gpus", message, remedy, word=word)
+        severity = Severity.ERROR
+        if container.has("--privileged"):
+            severity = Severity.WARNING
+            message += ": others they may see as they are privileged, and share with whoever else has those"
+        yield make_remark(severity, Code.ILLEGAL_LAYOUT, "--gpus", message, remedy, word=word)
 
 
 def _executor(

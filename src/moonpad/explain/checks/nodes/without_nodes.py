@@ -52,3 +52,26 @@ def ranks_on_one_machine(case: Case) -> Iterator[Remark]:
     nodes = -(-ranks // cluster.per_node)
     remedy = f"start it on each of {nodes} machines, with {_NODES} {nodes} --node-rank R {_MEET} ADDRESS:PORT"
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, _NODES, message, remedy, at=place.index)
+
+
+def devices_beside_command(case: Case) -> Iterator[Remark]:
+    """In a custom resource, a container whose own resources are fewer devices than the ranks of its command, and
+    nothing in the text joins several pods."""
+    command, first, container = case.commands[0], case.first, case.commands[0].container
+    if not (command.custom and case.script.objects) or command.made or command.by_ray or len(case.commands) > 1:
+        return
+    if container is None or not container.devices or not case.laid_out or first.settings.executor is not None:
+        return
+    ranks, devices = first.layout.tp * first.layout.pp, container.devices * command.pods
+    case.script.budget.once("lines that join machines", len(case.script.lines), "its lines")
+    joined = (first.node.nodes or 1) > 1 or is_in_lines(_JOINED, case.script.lines, _LONGEST)
+    if ranks <= devices or joined or not container.given("--gpus"):
+        return
+    word = container.given("--gpus")[-1].words[-1]
+    message = f"{ranks} ranks, and the resources of the container ask for {devices} device{'s' * (devices > 1)}: "
+    if container.has("--privileged"):
+        message += "the others it sees only as it is privileged, and the scheduler may give them to other pods"
+    else:
+        message += "it gets no more, unless the operator of the custom resource asks for more by itself"
+    remedy = f"ask for {-(-ranks // command.pods)}"
+    yield make_remark(Severity.WARNING, Code.ILLEGAL_LAYOUT, "--gpus", message, remedy, word=word)

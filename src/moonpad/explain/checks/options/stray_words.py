@@ -12,6 +12,7 @@ from moonpad.engines.foreign_names import WHOLE_HISTORY
 from moonpad.engines.former_forms import FIRST_WITHOUT_TRUTHS, READS_TRUTHS, WEIGHTS_FILE, WITHOUT_WORDS
 from moonpad.engines.value_checks import unresolved
 from moonpad.engines.vllm_read import OPENAI_MODULE
+from moonpad.explain.checks.options.cut_lists import cut_list
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.manifests.option_sources import Rulebook
@@ -87,6 +88,17 @@ def stray_remarks(
             if book.options.named(flag := f"--{text}") is not None:
                 message, remedy = "the option of that name lacks its dashes", f"write {flag}"
                 edits = [Edit(at, 1, (flag,))]
+            cut = cut_list(command, reading, at)
+            if cut is not None:
+                message = (
+                    f"{NO_SUCH}: {shortened(text)}: a blank behind a comma ends the value, and the rest of the list"
+                )
+                message = f"{book.label} {message} is taken for arguments"
+                place, edits = cut
+                where, code = place.written, Code.INVALID_VALUE
+                remedy = "write the list without blanks"
+                yield make_remark(severity, code, where, message, remedy, at=place.index, edits=edits)
+                return
             model = WITHOUT_WORDS.get(book.program)
             if model is not None and WEIGHTS_FILE.fullmatch(text) and not reading.model:
                 message, remedy = "the file of the weights stands behind no option", f"write {model} {text}"
