@@ -7,21 +7,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from moonpad.engines.text_signs import GPUS_USED, USED_ON_TPUS
 from moonpad.explain.commands import Command, Script
 
 _LONGEST: Final = 2000
 TPUS: Final = "Google TPUs"
-_USED: Final = re.compile(
-    r"\bgoogle\.com/tpu\b|\bgke-tpu-\w|\bvllm[-_/]tpu\b|\btpu[-_]inference\b|\blibtpu\b|\bPJRT_DEVICE\W{1,4}TPU\b"
-    r"|\bTPU_(?:WORKER|PROCESS|TOPOLOGY|ACCELERATOR|CHIPS|HOST|BACKEND|VISIBLE|MULTIHOST)\w*\W{0,3}=|--device[ =]tpu\b"
-    r"|\btpu-vm\b",
-)
-"""What only a start on TPUs has: its resource, images, packages and variables
-(https://docs.vllm.ai/projects/tpu, https://cloud.google.com/kubernetes-engine/docs/concepts/tpus)."""
-_GPUS_USED: Final = re.compile(
-    r"\b(?:nvidia|amd)\.com/gpu\b|\bCUDA_VISIBLE_DEVICES\b|\b(?:nvidia|rocm|amd)-smi\b|--gpus[ =]|--runtime[ =]nvidia\b"
-    r"|\bvllm/vllm-openai(?!-tpu)|\blmsysorg/sglang\b|/dev/kfd\b|\b(?:gke|cloud)[\w.]*-accelerator\W{1,3}nvidia"
-)
 _SEVERAL: Final = 3
 _NAMED: Final = re.compile(r"\bTPUs?(?: ?v[4-7][ep]?\b|\b)|\btpu ?(?:v[4-7][ex]?|7x)(?:-\d+)?\b")
 
@@ -41,15 +31,15 @@ def uses_tpus_alone(lines: tuple[str, ...]) -> bool:
     """Whether nothing there starts on GPUs, and its title is about TPUs, or several lines start on them: one line may
     be said in passing."""
     texts = [line[:_LONGEST] for line in lines]
-    if any(map(_GPUS_USED.search, texts)):
+    if any(map(GPUS_USED.search, texts)):
         return False
     title = next((text for text in texts if text.strip()), "")
     titled = title.startswith("#") and _NAMED.search(title) is not None
-    return titled or sum(_USED.search(text) is not None for text in texts) >= _SEVERAL
+    return titled or sum(USED_ON_TPUS.search(text) is not None for text in texts) >= _SEVERAL
 
 
 def _is_for_them(command: Command) -> bool:
     image = command.container.image if command.container is not None else None
     variables = (f"{name}={word.text.rpartition('=')[2]}" for name, word in command.env.items())
     words = " ".join(word.text for word in command.argv)
-    return any(map(_USED.search, (image.text if image is not None else "", *variables, words)))
+    return any(map(USED_ON_TPUS.search, (image.text if image is not None else "", *variables, words)))
