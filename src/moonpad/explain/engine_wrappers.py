@@ -61,9 +61,9 @@ def _of_wrapper(command: Command, lines: Sequence[str]) -> Command | None:
     if 2 * own <= len(pairs) or not any(word.text in line.options.values() for word in words):
         return None
     named_by = {match["model"] for text in lines[:_MOST] if (match := _MODEL.match(text[:_LONGEST]))}
-    given = {word.text for word in words}
-    if len(named_by) == 1 and not given & {line.model, "--model"}:
+    flags = {word.text for word in words}
+    if len(named_by) == 1 and not flags & {line.model, "--model"}:
         model = replace(command.argv[0], text=named_by.pop(), pieces=())
         words[:0] = (*((replace(model, text=line.model),) if line.model else ()), model)
-    serves = bool(given & {"--port", "--host"})
+    serves = bool(flags & {"--port", "--host"})
     return replace(command, program=program, argv=tuple(words), custom=True, embedded=not serves, more=_READER)

@@ -20,6 +20,8 @@ _DEFAULT: Final = re.compile(
     re.MULTILINE,
 )
 """Of a whole value; a part of a longer word stays what it is."""
+_MOST: Final = 100
+"""Names that are looked for in the whole text."""
 
 
 def with_defaults(text: str, blank: str) -> str:
@@ -28,9 +30,13 @@ def with_defaults(text: str, blank: str) -> str:
     if "{{" not in text or "|" not in text:
         return text
 
+    is_set: dict[str, bool] = {}
+
     def filled(match: re.Match[str]) -> str:
         name = match["name"].rpartition(".")[2]
-        if not name or _is_set(name, text):
+        if name not in is_set:
+            is_set[name] = not name or len(is_set) > _MOST or _is_set(name, text)
+        if is_set[name]:
             return match.group()
         quote = match["outer"]
         value = f"{match['before']}{quote}{match['number'] or match['word']}{quote}"
