@@ -80,6 +80,8 @@ class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """In one line of the text: a key of a file of options that stands in it."""
     no_text: str = ""
     """In no line of the text."""
+    on_one_machine: bool = False
+    """Of ranks of one group of tensor parallelism that share a machine."""
     models: str = ""
     """Of the checkpoint's name without its publisher, or of the last part of the path that is written."""
     weights: tuple[str, ...] = ()

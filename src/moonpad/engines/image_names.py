@@ -91,6 +91,11 @@ CHART_OF_OTHERS: Final[Mapping[str, str]] = {"vllm/production-stack": "vllm/vllm
 """Names of charts that are those of their repositories."""
 OF_NO_ENGINE: Final = re.compile(r"inference-sim|sidecar|router|gateway|proxy|scheduler", re.IGNORECASE)
 """Images whose programs have some of an engine's options and are none: https://github.com/llm-d/llm-d-inference-sim."""
+OF_UTILITIES: Final = re.compile(
+    r"^(?:[\w.-]+(?::\d+)?/)*(?:busybox|alpine|toybox|curl|bash|kubectl|git|aws-cli|rclone|socat|netshoot|pause|fluent-bit"
+    r"|prometheus|grafana|node-exporter|redis|etcd|nginx|haproxy|traefik|envoy)(?:@|:(?!.*(?:vllm|sglang))|$)"
+)
+"""Images of usual programs, which stand beside a server and hold no engine."""
 OF_MAKERS: Final = re.compile(
     r"(?:^|/)(?:vllm/vllm-openai(?:-rocm)?|lmsysorg/sglang(?:-rocm)?|ascend/vllm-ascend):(?P<tag>[a-z][\w.-]{3,60})"
     r"(?:@sha256:[0-9a-f]{1,64})?$"

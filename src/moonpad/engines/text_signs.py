@@ -65,3 +65,14 @@ OF_SERVERS: Final = (
     "Decode batch",
 )  # fmt: skip
 """One of these is in each of them."""
+USED_ON_TPUS: Final = re.compile(
+    r"\bgoogle\.com/tpu\b|\bgke-tpu-\w|\bvllm[-_/]tpu\b|\btpu[-_]inference\b|\blibtpu\b|\bPJRT_DEVICE\W{1,4}TPU\b"
+    r"|\bTPU_(?:WORKER|PROCESS|TOPOLOGY|ACCELERATOR|CHIPS|HOST|BACKEND|VISIBLE|MULTIHOST)\w*\W{0,3}=|--device[ =]tpu\b"
+    r"|\btpu-vm\b",
+)
+"""What only a start on TPUs has: its resource, images, packages and variables
+(https://docs.vllm.ai/projects/tpu, https://cloud.google.com/kubernetes-engine/docs/concepts/tpus)."""
+GPUS_USED: Final = re.compile(
+    r"\b(?:nvidia|amd)\.com/gpu\b|\bCUDA_VISIBLE_DEVICES\b|\b(?:nvidia|rocm|amd)-smi\b|--gpus[ =]|--runtime[ =]nvidia\b"
+    r"|\bvllm/vllm-openai(?!-tpu)|\blmsysorg/sglang\b|/dev/kfd\b|\b(?:gke|cloud)[\w.]*-accelerator\W{1,3}nvidia"
+)

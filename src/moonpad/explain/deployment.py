@@ -60,6 +60,7 @@ from moonpad.explain.online_formats import checkpoint_as_loaded
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
 from moonpad.explain.partial_loads import encoder_alone, part_of_machines
+from moonpad.explain.patched_builds import of_patched
 from moonpad.explain.programs import listens, program_named
 from moonpad.explain.proposed_devices import of_unknown_number, with_example
 from moonpad.explain.readings import read_command
@@ -148,7 +149,8 @@ class Deployment(Struct, frozen=True):
         case = Case(commands, readings, engine, version.text, checkpoint, cluster, self.script, unknown, asked)
         case = replace(case, open_ended=open_ended, subject=whole, again=self.again, taken_for=taken_for)
         case = replace(case, earliest=version.earliest)
-        checked = tuple(of_unnumbered_image(but_of_other_server(command_checks(case), commands[0]), commands[0]))
+        checks = of_patched(but_of_other_server(command_checks(case), commands[0]), commands[0], self.script)
+        checked = tuple(of_unnumbered_image(checks, commands[0]))
         remarks += checked
         if case.serves_already:
             remarks = [each for each in remarks if not each.ends_start or each.finding.code is Code.KNOWN_REPORT]

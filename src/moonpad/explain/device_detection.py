@@ -30,10 +30,12 @@ from moonpad.explain.documents.device_nearness import (
 )
 from moonpad.explain.documents.devices_elsewhere import without_examples, without_those_of_others
 from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes
+from moonpad.explain.documents.needed_devices import without_needed
 from moonpad.explain.documents.other_devices import first_offered, least_beside, offered
 from moonpad.explain.documents.posts import of_other_person
 from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of_amd
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
+from moonpad.explain.documents.spoken_tpus import TPUS, is_for_tpus
 from moonpad.explain.documents.superchips import as_superchips
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.fewer_devices import all_there_are
@@ -56,6 +58,7 @@ from moonpad.values.plan import Platform
 
 _NAMES: Final = "the text names "
 _SAY_WHICH: Final = ": say which with --on"
+_NOT_JUDGED: Final = ", which moonpad does not judge: --on 8xH200 names others"
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 _WHOLE: Final = 8
@@ -147,6 +150,8 @@ def _cluster_of(
     """
     if question.cluster is not None:
         return question.cluster, question.cluster_because
+    if is_for_tpus(script, commands):
+        return None, f"the text is about {TPUS}{_NOT_JUDGED}"
     # A build of the engine for Ascend, whose memory is not judged: its devices are known all the same.
     script.budget.work(script.steps_to_scan + 8 * len(script.placed_hints), "the text around its engine commands")
     npus = any(map(is_for_ascend, commands)) or (
@@ -185,6 +190,7 @@ def _cluster_of(
         named = [each for each in named if capability_of(each.kind) == "gfx950"] or named
     images = [command.container.image.text for command in commands if command.container and command.container.image]
     named = [*owned(by_full_names(of_generation(named, script.lines, images)), script.lines)]
+    named = [*without_needed(named, script.lines, document=script.markdown)]
     tab = tab_labels(script.lines, first)[0] if script.markdown else ""
     own = {each.kind for each in mentions((tab,), ()) if each.known}
     if len(own) == 1:
@@ -237,7 +243,7 @@ def _cluster_of(
     if rocm:
         return None, NO_AMD_DEVICE
     if maker := other_maker(script):
-        return None, f"the text is about {maker}, which moonpad does not judge: --on 8xH200 names others"
+        return None, f"the text is about {maker}{_NOT_JUDGED}"
     if Platform.ROCM in platforms and speaks_of_amd(script):
         return None, NO_AMD_DEVICE
     return None, ("" if named else by_memory(script.lines, platforms)) or NO_DEVICES

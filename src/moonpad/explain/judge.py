@@ -29,6 +29,7 @@ from moonpad.explain.development_builds import judged_as_build
 from moonpad.explain.documents.log_owners import owners_of
 from moonpad.explain.documents.pasted_failures import failures_in
 from moonpad.explain.engine_detection import engine_of
+from moonpad.explain.engine_wrappers import is_wrapped, of_wrappers
 from moonpad.explain.flag_lists import ELLIPSES, as_commands
 from moonpad.explain.flags import env_remarks, flag_remarks
 from moonpad.explain.given_remedies import but_given, but_unused, without_unknown
@@ -75,7 +76,7 @@ def judge(script: Script, question: Question, calibrations: Sequence[Calibration
     script = replace(script, budget=deepcopy(script.budget))  # each judgement begins where the reading ended
     words = sum(len(command.words) + len(command.env) for command in script.commands if command.program != "other")
     script.budget.work(8 * words + len(script.commands), "its engine commands")
-    groups = group(map(without_client_keys, as_commands(script.commands, script.lines)))
+    groups = group(map(without_client_keys, as_commands(of_wrappers(script.commands, script.lines), script.lines)))
     errors = owners_of(groups, script)
     known = tuple(calibrations)
     judged = (
@@ -149,7 +150,7 @@ def _judged(
             return _judged_client(other, script, question, repairs)
 
         def by(asked: Question) -> Judged:
-            suggests = suggest and not again and not any(map(is_chat, other.commands))
+            suggests = suggest and not again and not any(is_chat(each) or is_wrapped(each) for each in other.commands)
             deployment = Deployment(other, script, asked, calibrations, ENGINES[engine], repairs, suggests, again)
 
             def with_sizes(counted: Mapping[str, str]) -> Judged:

@@ -29,7 +29,7 @@ from moonpad.explain.documents.pasted_failures import error_lines
 from moonpad.explain.documents.powershell_lists import without_lists
 from moonpad.explain.documents.preset_text import read_presets
 from moonpad.explain.documents.printed_lists import as_commands_of_lists
-from moonpad.explain.documents.prose_problems import without_prose
+from moonpad.explain.documents.prose_problems import of_files, without_prose
 from moonpad.explain.documents.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.documents.said_to_start import with_spoken_serving
 from moonpad.explain.documents.search_spaces import search_space_variables
@@ -133,7 +133,7 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
             start, text = placed[number]
             state.ran_scripts |= {name} - {""}
             documents |= _read_file(start, whole.clean[start : start + len(text)], text, state)
-    return replace(_script(state, documents, placed, logs), origins=tuple(origins))
+    return of_files(_script(state, documents, placed, logs), origins)
 
 
 def _unlogged(text: InputText, logs: PastedLogs) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.said_to_start import is_said_to_start
+from moonpad.explain.patched_builds import of_patched
 from moonpad.explain.results import Remark
 from moonpad.explain.started_releases import is_past_its_options
 from moonpad.values.finding import Code, Severity
@@ -41,9 +42,9 @@ def but_taken(remarks: Iterable[Remark], command: Command, script: Script) -> It
 
 def but_run(remarks: Iterable[Remark], command: Command, script: Script, *, named: bool) -> Iterator[Remark]:
     """Those that the newest release alone refuses as notes, which change nothing, where no release is `named` and by
-    the text an older one runs."""
+    the text an older one runs; as of builds whose files the text changes."""
     runs = cache(lambda: is_past_its_options(command, script) or is_said_to_start(script, (command,)))
-    for remark in remarks:
+    for remark in of_patched(remarks, command, script):
         finding = remark.finding
         refuses = not named and finding.severity is Severity.WARNING and finding.code in _OF_THE_PARSER
         if refuses and _OF_OTHERS.search(finding.message) and (runs() or _is_taken(finding.where, command, script)):

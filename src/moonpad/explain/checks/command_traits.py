@@ -215,3 +215,11 @@ def laid_over(case: Case) -> str:
     case.script.budget.once("forks that are built", len(case.script.lines), "the text around its engine commands")
     fork = built_fork(case.engine.name, case.script.lines)
     return f"the build of {fork}" if fork else ""
+
+
+def reaches_over_machines(case: Case) -> bool:
+    """Whether the ranks of one group of tensor parallelism do not all share a machine."""
+    layout, nodes, cluster = case.first.layout, case.first.node.nodes or 1, case.cluster
+    if cluster is not None and cluster.nodes > 1:
+        return cluster.per_node < layout.tp
+    return nodes > 1 and layout.tp * nodes > layout.world_size

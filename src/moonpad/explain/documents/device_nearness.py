@@ -115,7 +115,7 @@ _WANTED: Final = re.compile(
 def owned(named: Sequence[Mention], lines: tuple[str, ...]) -> Sequence[Mention]:
     """Without those that a model is said to want, where the text says which there are: `at least 8x H200 (we have 16x
     H100)`."""
-    said = {each: _said_of(each, lines[each.line - 1][:_LONGEST]) for each in named}
+    said = {each: said_of(each, lines[each.line - 1][:_LONGEST]) for each in named}
     return [each for each in named if said[each] != "wanted"] if "owned" in said.values() else named
 
 
@@ -143,11 +143,23 @@ def _before(each: Mention, text: str) -> str:
     return text[max(0, at - _ORIGIN) : at] if at > 0 else ""
 
 
-def _said_of(each: Mention, text: str) -> str:
-    at = text.upper().rfind(each.kind.upper())
+def said_of(each: Mention, text: str) -> str:
+    """`owned` or `wanted` by the last words in front of it that say so; else ""."""
+    at = place_of(each.kind, text)[0]
     found = [(match.start(), what) for what, pattern in (("wanted", _WANTED), ("owned", _OWNED))
              for match in pattern.finditer(text) if match.start() < at]  # fmt: skip
     return max(found)[1] if found else ""
+
+
+def place_of(kind: str, text: str) -> tuple[int, int]:
+    """Where a line names that kind last, `RTX PRO 6000` of `RTX-PRO-6000`; (-1, -1) where it is written otherwise."""
+    spans = [match.span() for match in _writings(kind).finditer(text)]
+    return spans[-1] if spans else (-1, -1)
+
+
+@lru_cache(maxsize=200)
+def _writings(kind: str) -> re.Pattern[str]:
+    return re.compile("[ _-]?".join(re.escape(letter) for letter in kind if letter not in " _-"), re.IGNORECASE)
 
 
 def of_layout(named: Sequence[Mention], lines: tuple[str, ...], sizes: Mapping[str, int]) -> Sequence[Mention]:

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from moonpad.engines import ENGINES
-from moonpad.explain.commands import Command, Problem
+from moonpad.explain.commands import Command, Problem, Script
+from moonpad.values.records import replace
 
 _OF_SHELL: Final = frozenset({"syntax", "unclosed"})
+_DOCUMENT: Final = re.compile(r"\.(?:md|markdown|mdx|rst|adoc|txt)$", re.IGNORECASE)
+_FENCE: Final = re.compile(r"[ \t>]{0,12}(?:```|~~~)")
 _PROSE: Final = re.compile(
     r"[ \t]{0,8}(?:(?:[A-Z][A-Za-z0-9.'’-]{0,40}[,:]?|\d{1,4}(?:\.\d{1,4})?[xX×]?"
     rf"|(?i:{'|'.join(sorted(ENGINES))})"
@@ -65,8 +68,30 @@ _TELLS: Final = re.compile(r"^[ \t>*-]{0,8}(?!#|--?\w)[^\n]{0,120}\b\w[^\n]{0,80
 
 def without_prose(problems: Sequence[Problem], lines: Sequence[str], commands: Sequence[Command] = ()) -> list[Problem]:
     """The problems of commands; a script with a shebang line has no prose."""
-    if not problems or (lines and lines[0].startswith("#!")):
-        return list(problems)
+    shebang = bool(lines) and lines[0].startswith("#!")
+    return list(problems) if shebang else _of_commands_alone(problems, lines, commands)
+
+
+def of_files(script: Script, origins: Sequence[tuple[str, int]]) -> Script:
+    """Several files, which begin at `origins`: without prose as above, each by its own first line. One that is called
+    a document and has no block of code has no mistakes of a shell but in the commands that were read from it."""
+    problems, lines, commands = script.problems, script.lines, script.commands
+    kept: set[Problem] = set()
+    ends = [first for _, first in origins[1:]] + [len(lines) + 1]
+    for (name, first), end in zip(origins, ends, strict=True):
+        own = [problem for problem in problems if first <= problem.line < end]
+        if own and _DOCUMENT.search(name) and not any(_FENCE.match(line) for line in lines[first - 1 : end - 1]):
+            read = _lines_of(commands)
+            own = [each for each in own if each.line in read or each.code not in (*_OF_SHELL, _LOST)]
+        elif own and not lines[first - 1].startswith("#!"):
+            own = _of_commands_alone(own, lines, commands)
+        kept |= {*own}
+    return replace(script, origins=tuple(origins), problems=tuple(each for each in problems if each in kept))
+
+
+def _of_commands_alone(problems: Sequence[Problem], lines: Sequence[str], commands: Sequence[Command]) -> list[Problem]:
+    if not problems:
+        return []
     of_shell = [problem for problem in problems if problem.code in _OF_SHELL or problem.code == _LOST]
     own = _lines_of(commands) if of_shell else frozenset()
     listed = _lines_of_lists(commands, lines) if of_shell else frozenset()

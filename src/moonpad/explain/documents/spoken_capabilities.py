@@ -13,6 +13,7 @@ from typing import Final
 from moonpad.engines.image_names import PULLED_FOR_CUDA
 from moonpad.explain.commands import Script
 from moonpad.explain.documents.ruled_out import is_ruled_out
+from moonpad.explain.documents.spoken_tpus import TPUS, uses_tpus_alone
 from moonpad.values.platform import Platform
 
 _LONGEST: Final = 2000
@@ -172,7 +173,7 @@ _OF_OTHERS: Final = re.compile(
     r"|\bTrainium|\bInferentia|--device[ =]xpu\b"
 )
 _MAKERS: Final = {
-    **{"gaudi": "Intel Gaudi", "tpu": "Google TPUs", "metax": "MetaX GPUs", "cambricon": "Cambricon MLUs"},
+    **{"gaudi": "Intel Gaudi", "tpu": TPUS, "metax": "MetaX GPUs", "cambricon": "Cambricon MLUs"},
     **{"moore": "Moore Threads GPUs", "hygon": "Hygon DCUs", "kunlun": "Kunlunxin XPUs", "iluvatar": "Iluvatar GPUs"},
     "enflame": "Enflame GCUs",
 }
@@ -193,6 +194,8 @@ def speaks_of_others(script: Script) -> bool:
 
 @lru_cache(maxsize=2)
 def _is_of_others(lines: tuple[str, ...]) -> bool:
+    if uses_tpus_alone(lines):
+        return True
     texts = {line[:_LONGEST] for line in lines}
     own = (_NAMED, _OF_NVIDIA, _AMD_NAMED, _OF_ROCM)
     return any(map(_OF_OTHERS.search, texts)) and not any(name.search(text) for text in texts for name in own)
@@ -207,6 +210,8 @@ def other_maker(script: Script) -> str:
 
 @lru_cache(maxsize=2)
 def _only_maker(lines: tuple[str, ...]) -> str:
+    if uses_tpus_alone(lines):
+        return TPUS
     found = {match.lastgroup for line in lines for match in _OF_OTHERS.finditer(line[:_LONGEST])}
     return _MAKERS.get(found.pop() or "", "") if len(found) == 1 else ""
 

@@ -23,6 +23,10 @@ _BUILT: Final = (
     (Platform.CUDA, re.compile(r"(?:^|[-_.])(?:cu1[1-9][0-9]?|cuda[0-9.]*|g?[bh][1-3]00)(?![a-z0-9])", re.IGNORECASE)),
 )
 """What the tags of images say of the devices that they are built for."""
+_KIND: Final = r"(?:\d{1,2}[ ]?[x×][ ]?)?(?:NVIDIA[ ]|AMD[ ](?:Instinct[ ])?)?(?:MI\d{3}X?|G?[BH]\d{2,3}|A\d{3})"
+_ALTERNATIVES: Final = re.compile(
+    rf"{_KIND}(?:[ ]?(?:,|/|\||和|或|\bor\b)[ ]?(?:(?:or|and)[ ])?{_KIND}){{2,8}}", re.IGNORECASE
+)
 ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_")
 """How the variables begin that only ROCm reads."""
 _LONGEST: Final = 2000
@@ -46,9 +50,16 @@ def platform_spoken(
     if built is not None and built in _named(script):
         return built
     texts = [comment for command in commands for comment in command.comments]
-    if any(_ROCM.search(text[:_LONGEST]) for text in texts):
+    if any(_ROCM.search(text[:_LONGEST]) and not _lists_both(text[:_LONGEST]) for text in texts):
         return Platform.ROCM
     return _of_sections(script, line, [command.heading or "" for command in commands])
+
+
+def _lists_both(text: str) -> bool:
+    """Whether a line lists devices of NVIDIA beside those of AMD as alternatives, `MI325X, MI300X or H200`."""
+    lists = [match.group() for match in _ALTERNATIVES.finditer(text)]
+    platforms = ({platform_of(each.kind) for each in mentions((one,), ()) if each.known} for one in lists)
+    return any({Platform.CUDA, Platform.ROCM} <= each for each in platforms)
 
 
 def _of_sections(script: Script, line: int, headings: Sequence[str]) -> Platform | None:

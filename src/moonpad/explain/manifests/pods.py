@@ -16,7 +16,7 @@ from yaml import Node
 
 from moonpad.catalog.options import option_set
 from moonpad.engines import foreign_names as names
-from moonpad.engines.image_names import OF_NO_ENGINE
+from moonpad.engines.image_names import OF_NO_ENGINE, OF_UTILITIES
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.documents.surroundings import Surroundings, unknown_value
 from moonpad.explain.flag_lists import knows_most, with_program
@@ -157,6 +157,10 @@ class PodReader:
             )
             read_container(container, source, self.state)
             self._of_unknown_image(before, entrypoint, arguments)
+            if OF_UTILITIES.search(image.text):
+                self.state.commands[before:] = [
+                    each for each in self.state.commands[before:] if each.program != "docker"
+                ]
         elif words and words[0].text.startswith("-"):
             # Arguments of a program that is named elsewhere.
             argv = tuple(_renamed(word) for word in words)

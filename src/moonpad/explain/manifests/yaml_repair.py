@@ -11,6 +11,7 @@ from yaml import MarkedYAMLError, Node
 from moonpad.engines.log_lines import logged_lines
 from moonpad.explain.manifests.yaml_source import YamlSource
 from moonpad.explain.shell.interpreter import ScriptState
+from moonpad.explain.template_defaults import with_defaults
 
 _LEFT_OUT: Final = 20
 """Lines that are left out before the text is no YAML."""
@@ -60,6 +61,7 @@ def readable(state: ScriptState, start: int, text: str, *, surely: bool) -> tupl
 
     `surely` says that the text is meant as YAML: then even a text with many mistakes is read as far as it goes.
     """
+    text = with_defaults(text, " ")
     source = YamlSource(state.text, start, text)
     try:
         documents = source.documents()

@@ -14,6 +14,7 @@ from moonpad.engines.start_names import BEHIND_A_SENTENCE
 from moonpad.explain.shell.command_slips import with_commands
 from moonpad.explain.shell.lost_lines import with_images
 from moonpad.explain.source_text import IGNORED, Problems
+from moonpad.explain.template_defaults import with_defaults
 
 _SPACED: Final = re.compile(r"\\[ \t]*\n[ \t]*\n(?=[ \t]*-)")
 """A paste that doubled the ends of lines: the empty one behind a backslash would end the command."""
@@ -222,6 +223,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
 
 def with_whole_templates(text: str) -> str:
     """With each `{{ name }}` as one word of the same length."""
+    text = with_defaults(text, IGNORED)
     return _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
 
 

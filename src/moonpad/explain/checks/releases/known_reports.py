@@ -26,6 +26,7 @@ from moonpad.explain.checks.command_traits import (
     laid_over,
     model_names,
     option_text,
+    reaches_over_machines,
     spoken_devices,
     unnamed_device,
     with_other_names,
@@ -224,6 +225,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     if (row.not_roles and role_of(case.commands[0]) in row.not_roles) or (row.text and not _is_spoken(row.text, case)):
         return None
     if row.text and _OF_POOLS.search(row.text) and _is_beside_pools(case):
+        return None
+    if row.on_one_machine and reaches_over_machines(case):
         return None
     if (row.no_text and _in_lines(row.no_text, case)) or is_installed(row.remedy, case.script.lines):
         return None

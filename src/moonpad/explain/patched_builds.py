@@ -1,0 +1,81 @@
+"""Builds whose own files a text changes: what no release has is not refused there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final
+
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.results import Remark
+from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
+
+_OF_A_BUILD: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE})
+_LONGEST: Final = 2000
+_CHANGED: Final = re.compile(
+    r"\b(?:cp|mv|rsync|install|tee|patch)[ ]|\bsed[ ](?:-\w+[ ])*-i|\bgit[ ]apply\b|\b(?:COPY|ADD)[ ]|mountPath\s*:"
+    r"|\.write(?:_text)?\(|\bln[ ]-\w*s|[ ]>{1,2}[ ]|(?:^|[ \"'])(?:\.{0,2}/|\w)[\w./-]*:/|\btarget:|\bdestination:"
+)
+_WRITES: Final = re.compile(r"\b(?:cp|mv|rsync|patch)[ ]|\bsed[ ](?:-\w+[ ])*-i|\bgit[ ]apply\b|\.write(?:_text)?\(")
+_USUAL: Final = re.compile(
+    r"(?:cu\d|cpu|rocm|xpu|npu|precompiled|editable|empty|dirty|g[0-9a-f]{7}|git|d?\d|nv|das|dtk|musa|maca|corex|tpu)\w*"
+)
+"""What publishers put behind the plus of a release: platforms, commits, days."""
+_NAME: Final = re.compile(r"[A-Za-z_][\w.-]{3,79}")
+_SAID: Final = re.compile(r"; (?:the image|another build) [^;]{0,120}$")
+_SLIP: Final = "write "
+_MOST: Final = 20_000
+
+
+def of_patched(remarks: Iterable[Remark], command: Command, script: Script) -> Iterator[Remark]:
+    """What no release has as a note, where the text changes the engine's own files and names it there too, or the
+    release that it names is called a build of somebody's own, `0.21+mine`; a slip of a letter stays what it is."""
+    for remark in remarks:
+        finding = remark.finding
+        doubted = finding.code in _OF_A_BUILD and finding.severity is not Severity.NOTE
+        if not doubted or finding.remedy.casefold().startswith(_SLIP) or not (said := _why(remark, command, script)):
+            yield remark
+            continue
+        message = f"{_SAID.sub('', finding.message)}; {said}, which may have it"
+        finding = replace(
+            finding, severity=Severity.NOTE, message=message, remedy="keep it where that build has it, by its --help"
+        )
+        yield replace(remark, finding=finding, edits=(), ends_start=False, stops=False)
+
+
+def _why(remark: Remark, command: Command, script: Script) -> str:
+    package = re.split(r"[ .]", command.program)[0]
+    release = script.versions.get(package, "")
+    label = release.partition("+")[2]
+    if label and not _USUAL.match(label):
+        return f"{release} is a build of somebody's own"
+    script.budget.once("patched files", len(script.lines), "the text around its engine commands")
+    if not changes_files_of(package, tuple(script.lines)):
+        return ""
+    return "the text changes the engine's own files" if _is_named_beside(remark, command, script) else ""
+
+
+@lru_cache(maxsize=4)
+def changes_files_of(package: str, lines: tuple[str, ...]) -> bool:
+    """Whether it copies, mounts or writes over modules of the installed package."""
+    installed = re.compile(rf"(?:site|dist)-packages/{re.escape(package)}(?:/|\b)")
+    found = re.compile(rf"\b{re.escape(package)}\.__(?:path|file)__")
+    texts = [line[:_LONGEST] for line in lines]
+    if any(installed.search(text) and _CHANGED.search(text) for text in texts):
+        return True
+    return any(map(found.search, texts)) and any(map(_WRITES.search, texts))
+
+
+def _is_named_beside(remark: Remark, command: Command, script: Script) -> bool:
+    """Whether lines that are not the command's name the option or the value too."""
+    words = [word for word in command.argv if word.text]
+    own = {line for word in words for line in range(word.line, max(word.line, word.end_line) + 1)}
+    written = " ".join(word.text for word in words)
+    where = remark.finding.where.lstrip("-")
+    names = {name for name in _NAME.findall(remark.finding.message) if name in written and name != where}
+    if remark.finding.code is not Code.INVALID_VALUE:
+        names = {where, where.replace("-", "_")}
+    beside = (line[:_LONGEST] for number, line in enumerate(script.lines[:_MOST], 1) if number not in own)
+    return any(name in line for line in beside for name in names)

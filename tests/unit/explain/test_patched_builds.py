@@ -1,0 +1,72 @@
+"""Builds whose files the text changes; groups of ranks over machines of one device; containers beside a server."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.values.finding import Severity
+from tests.unit.explain.judging import ask, found
+
+OPTIONS = "--kv-cache-dtype fp7_own --tensor-parallel-size 8"
+SERVE = f"vllm serve moonshotai/Kimi-K2-Instruct {OPTIONS}"
+PACKAGE = "/usr/local/lib/python3.12/dist-packages/vllm"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"# fp7_own is added\ncp -r overlay/vllm/* {PACKAGE}/\n{SERVE}\n",
+        f'sed -i \'s/"fp8"/"fp7_own"/\' {PACKAGE}/config/cache.py\n{SERVE}\n',
+        f"D=$(python3 -c 'import vllm; print(vllm.__path__[0])')\ncp fp7_own.py \"$D/\"\n{SERVE}\n",
+        f"docker run --gpus all -v ./fp7_own.py:{PACKAGE}/fp7_own.py vllm/vllm-openai:v0.20.0 "
+        f"--model moonshotai/Kimi-K2-Instruct {OPTIONS}\n# fp7_own: see the patch\n",
+        f"pip install vllm==0.20.0+mykernels\n{SERVE}\n",
+    ],
+)
+def test_what_a_changed_build_may_have_is_a_note(text: str) -> None:
+    told = found(text, "fp7_own")
+    assert [each.severity for each in told] == [Severity.NOTE]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{SERVE}\n",
+        f"cp -r results/* /data/\n{SERVE}\n",
+        f"cp chat.py {PACKAGE}/entrypoints/\n{SERVE}\n",
+        f"pip install vllm==0.20.0+cu130\n{SERVE}\n",
+    ],
+)
+def test_what_no_release_has_is_refused_elsewhere(text: str) -> None:
+    assert [each.severity for each in found(text, "fp7_own")] == [Severity.WARNING]
+
+
+def test_a_slip_stays_one_in_a_changed_build() -> None:
+    text = f"cp -r overlay/* {PACKAGE}/\n{SERVE.replace('fp7_own', 'auto')} --max-model-length 8192\n"
+    assert Severity.NOTE not in {each.severity for each in found(text, "--max-model-length")}
+
+
+@pytest.mark.parametrize(("on", "told"), [("2x1xGB10", False), ("2xRTX-PRO-6000", True), ("2x8xH200", True)])
+def test_the_custom_all_reduce_is_of_one_machine(on: str, told: bool) -> None:
+    text = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\nvllm serve moonshotai/Moonlight-16B-A3B-Instruct"
+    judged = ask(f"{text} --tensor-parallel-size 2\n", on, "0.21.0")[0]
+    assert any("custom all-reduce" in each.message for each in judged.findings) is told
+
+
+@pytest.mark.parametrize("image", ["busybox:1.38", "docker.io/library/alpine", "curlimages/curl:8.1"])
+def test_a_usual_program_beside_a_server_is_no_start(image: str) -> None:
+    pod = f"""apiVersion: v1
+kind: Pod
+metadata: {{name: k}}
+spec:
+  containers:
+  - name: helper
+    image: {image}
+    command: [sh, -c, "while true; do sleep 15; done"]
+    securityContext: {{privileged: true}}
+  - name: serve
+    image: vllm/vllm-openai:v0.20.0
+    command: [bash, -c]
+    args: ["vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8"]
+"""
+    assert [each.kind for each in ask(pod)] == ["serve"]
