@@ -75,7 +75,7 @@ def test_arguments_of_a_container_are_filled() -> None:
     "spelled",
     [
         *("{name}", "{args.name}", "{args[name]}", "{name:d}", "<name>", "[name]", "[[name]]", "%name%", "!name!"),
-        *("{{name}}", "{{ name }}", "{{ name | default(8) }}", "{{ .Values.name }}", "{{ vars['name'] }}"),
+        *("{{name}}", "{{ name }}", "{{ .Values.name }}", "{{ vars['name'] }}"),
         *("__NAME__", "@NAME@", "@@NAME@@", "YOUR_NAME", "your-name", "${{ inputs.name }}"),
     ],
 )

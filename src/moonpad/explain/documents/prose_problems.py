@@ -77,7 +77,7 @@ def of_files(script: Script, origins: Sequence[tuple[str, int]]) -> Script:
     a document and has no block of code has no mistakes of a shell but in the commands that were read from it."""
     problems, lines, commands = script.problems, script.lines, script.commands
     kept: set[Problem] = set()
-    ends = [first for _, first in origins[1:]] + [len(lines) + 1]
+    ends = [*(first for _, first in origins[1:]), len(lines) + 1][: len(origins)]
     for (name, first), end in zip(origins, ends, strict=True):
         own = [problem for problem in problems if first <= problem.line < end]
         if own and _DOCUMENT.search(name) and not any(_FENCE.match(line) for line in lines[first - 1 : end - 1]):
