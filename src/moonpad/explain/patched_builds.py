@@ -20,9 +20,9 @@ _CHANGED: Final = re.compile(
 )
 _WRITES: Final = re.compile(r"\b(?:cp|mv|rsync|patch)[ ]|\bsed[ ](?:-\w+[ ])*-i|\bgit[ ]apply\b|\.write(?:_text)?\(")
 _USUAL: Final = re.compile(
-    r"(?:pr(?=[.\d])|cu\d|cpu|rocm|xpu|npu|precompiled|editable|empty|dirty|g[0-9a-f]{7}|git|d?\d|nv|das|dtk|musa|maca|corex|tpu)\w*"
+    r"(?:pr(?![a-z])|cu\d|cpu|rocm|xpu|npu|precompiled|editable|empty|dirty|g[0-9a-f]{7}|git|d?\d|nv|das|dtk|musa|maca|corex|tpu)\w*"
 )
-"""What publishers put behind the plus of a release: platforms, commits, days, and pull requests, which are told apart."""
+"""What publishers put behind the plus of a release: platforms, commits, days, and pull requests, told of elsewhere."""
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]{3,79}")
 _SAID: Final = re.compile(r"; (?:the image|another build) [^;]{0,120}$")
 _SLIP: Final = "write "
