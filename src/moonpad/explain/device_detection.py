@@ -337,8 +337,8 @@ def _of_mentions(
             line = next(each.line for each in near if each.kind == kind)
             least, beside, judged = least_beside(cluster, lines[line - 1], {each.kind for each in near})
             names = " or ".join(name.rpartition("x")[2] for name in (least.name, *beside))
-            said = f"the text names {names}, the command uses {devices}"
-            return least, f"{said}, and it is {judged}" if judged else said
+            because = f"the text names {names}, the command uses {devices}"
+            return least, f"{because}, and it is {judged}" if judged else because
     return None, ""
 
 

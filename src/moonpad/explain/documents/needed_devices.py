@@ -37,11 +37,11 @@ def without_needed(named: Sequence[Mention], lines: tuple[str, ...], *, document
     """Without what the text asks for at the least (`GPU: RTX 4090 24 GB or better`, under `Requirements`), where it
     says in another place which devices there are: `our machine`, a row of its parts, what nvidia-smi prints."""
     chains = sections(lines) if document else ()
-    said = {each: _said(each, lines, chains) for each in named}
-    return [each for each in named if said[each] != "needed"] if "here" in said.values() else named
+    roles = {each: _role(each, lines, chains) for each in named}
+    return [each for each in named if roles[each] != "needed"] if "here" in roles.values() else named
 
 
-def _said(each: Mention, lines: tuple[str, ...], chains: Sequence[tuple[int, ...]]) -> str:
+def _role(each: Mention, lines: tuple[str, ...], chains: Sequence[tuple[int, ...]]) -> str:
     text = lines[each.line - 1][:_LONGEST]
     words = said_of(each, text)
     if words == "owned" or _LISTED.match(text):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
+from typing import Final
 
 from moonpad.explain.commands import Script
 from moonpad.explain.documents import device_patterns
@@ -106,7 +107,7 @@ def _beside(kind: str, line: str, *, alike: bool = False) -> Iterator[str]:
         yield from (other for other in kinds if other != kind)
 
 
-_COUNT = re.compile(r"([0-9]{1,4})[ ]?[x×*]")
+_COUNT: Final = re.compile(r"([0-9]{1,4})[ ]?[x×*]")
 
 
 def _counts(line: str, match: re.Match[str]) -> set[str]:

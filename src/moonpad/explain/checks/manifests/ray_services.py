@@ -67,9 +67,9 @@ def _devices(cluster: Fields) -> int:
 def _of_group(group: Node | None) -> int | None:
     """The devices of one pod, None where they cannot be known."""
     fields = fields_of(group)
-    told = fields_of(fields.get("rayStartParams")).get("num-gpus")
-    if told is not None:
-        return number_of(told)
+    devices = fields_of(fields.get("rayStartParams")).get("num-gpus")
+    if devices is not None:
+        return number_of(devices)
     total = 0
     for container in items_of(inner(fields, "template", "spec", "containers")):
         limits = fields_of(inner(fields_of(container), "resources", "limits"))

@@ -50,7 +50,7 @@ _OTHER_PLACE: Final = re.compile(
 """Other disks, and SkyPilot over Kubernetes, where the size is not asked for."""
 _CLASS: Final = re.compile(r"[ \t]*storageClass(?:Name)?[ \t]*:[ \t]*[\"']?(?P<name>[\w.-]+)")
 _WRITTEN: Final = {"disk_size": "", "disk": "GB"}
-"""The unit that stands behind a number, where it is no quantity of Kubernetes."""
+"""Keys whose sizes are not written as Kubernetes does → the unit that their number lacks."""
 _LONGEST: Final = 300
 _DEEP: Final = 12
 """Lines of the description of the weights in a chart's values."""

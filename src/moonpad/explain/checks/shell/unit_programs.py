@@ -60,10 +60,10 @@ def unit_type(case: Case) -> Iterator[Remark]:
         return
     lines = list(numbered(script, 1, len(script.lines)))
     start = next((number for number, text in lines if _STARTED.match(text[:_LONGEST])), 0)
-    said = [(number, match["type"]) for number, text in lines if (match := _TYPE.match(text[:_LONGEST]))]
-    if abs(start - command.line) > 1 or len(said) != 1 or case.base not in ONE_PROCESS_A_NODE:
+    types = [(number, match["type"]) for number, text in lines if (match := _TYPE.match(text[:_LONGEST]))]
+    if abs(start - command.line) > 1 or len(types) != 1 or case.base not in ONE_PROCESS_A_NODE:
         return
-    number, kind = said[0]
+    number, kind = types[0]
     does = "a sign that it is ready" if kind.startswith("notify") else "the process that it started to end"
     message = (
         f"{script.where(number)}: Type={kind} waits for {does}, which this server never does: systemd ends it after "
