@@ -65,7 +65,8 @@ def try_two_hosts(folder: Path, engine: InstalledEngine, settings: str, model: s
     """One engine over two hosts: a process on each, a real sshd between them; verified with those options."""
     text = f'model = "kimi-k2-tiny"\nengine = "{engine.name}"\nserved_name = "{model}"\n\n{settings}'
     with open_hosts(command_in(folder), text, engine.path, own_shm=True) as hosts:
-        up = hosts.moonpad("up", str(hosts.spec), "--json", timeout_s=400.0)
+        # SGLang compiles kernels while it warms up: minutes, where nothing is cached and the processors are shared.
+        up = hosts.moonpad("up", str(hosts.spec), "--json", timeout_s=900.0)
         assert up.code == 0, up.stderr
         try:
             assert hosts.processes("b")

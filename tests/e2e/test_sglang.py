@@ -64,6 +64,7 @@ def test_it_serves_what_vllm_serves(served: Served, sglang: InstalledEngine, tmp
     assert down.code == 0, down.stderr
 
 
+@pytest.mark.timeout(1800)
 def test_two_hosts(served: Served, sglang: InstalledEngine, tmp_path: Path) -> None:
     only = (
         "chat",
