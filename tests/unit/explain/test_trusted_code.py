@@ -68,3 +68,38 @@ def test_a_log_that_asks_for_it_is_told_once() -> None:
     assert not about(text)
     assert any("--trust-remote-code" in each.message for judged in ask(text) for each in judged.findings)
     assert "--trust-remote-code" in ask(text)[0].corrected[0].argv
+
+
+@pytest.mark.parametrize(
+    "model", ["moonshotai/Kimi-K2-Instruct", "moonshotai/Kimi-K2-Thinking", "/models/Kimi-K2-Thinking"]
+)
+@pytest.mark.parametrize("release", ["", "0.5.9", "0.5.14", "0.5.23"])
+def test_sglang_never_starts_without_it(model: str, release: str) -> None:
+    """0.5.23 ended here at a repository of the form of K2's: run here; 0.5.11 to 0.5.21: read in their loader."""
+    text = f"pip install sglang=={release}\n" if release else ""
+    (judged,) = ask(f"{text}python3 -m sglang.launch_server --model-path {model} --tp 8\n")
+    (found,) = (each for each in judged.findings if each.where == "--trust-remote-code")
+    assert "ends at its start without it" in found.message
+    assert found.severity is (Severity.ERROR if release else Severity.WARNING)
+    (line,) = judged.corrected
+    assert "--trust-remote-code" in line.argv
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2.5 --tp 8",
+        "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2-Instruct --tp 8 --tokenizer-path /tokenizer",
+        "vllm serve moonshotai/Kimi-K2-Instruct -tp 8",
+    ],
+)
+def test_elsewhere_it_may_start(text: str) -> None:
+    assert all(found.severity is Severity.NOTE for found in about(text))
+
+
+def test_what_newer_releases_make_of_the_tokenizer_is_said() -> None:
+    (found,) = about("vllm serve moonshotai/Kimi-K2-Instruct -tp 8")
+    assert "up to 0.17.1" in found.message
+    assert "cut words otherwise than the model has learned" in found.message
+    (found,) = about("pip install vllm==0.28.0\nvllm serve moonshotai/Kimi-K2-Instruct -tp 8")
+    assert "read without it too, but cut words otherwise" in found.message

@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.catalog.reasoning_parsers import without_thoughts
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.own_code_names import KNOWS_FAMILY, NEEDS_CODE, OTHER_PATTERN, TRUST_OPTION
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.other_families import is_other
@@ -97,7 +98,7 @@ def remote_code(case: Case) -> Iterator[Remark]:
 
     With releases that know none of it the start fails; later ones load a part of the family by classes of their own.
     """
-    option = names.TRUST_OPTION.get(case.base)
+    option = TRUST_OPTION.get(case.base)
     name = case.checkpoint.name if case.checkpoint else case.model_named
     served = case.first.served_name or ""
     if case.checkpoint is None and (not name or unresolved(name)) and REPOSITORY.fullmatch(served):
@@ -112,25 +113,29 @@ def remote_code(case: Case) -> Iterator[Remark]:
     if case.checkpoint is not None and is_other(case.checkpoint) and not _OWN_TOKENIZER.search(case.checkpoint.name):
         return
     title, name = case.engine.facts.title, shortened(name)
-    first = names.KNOWS_FAMILY.get(case.engine.name, "")
+    first = KNOWS_FAMILY.get(case.engine.name, "")
     written = case.model_named or (name if is_fragment(case.commands[0]) else "")
     named = _FAMILY.search(written) or "kimi-linear" in written.casefold()
     own = case.option("--tokenizer", "--tokenizer-path", "--skip-tokenizer-init", "--tokenizer-mode")
     known = case.checkpoint is not None and case.version and first
-    if known and not since(case.version, first) and named and own is None:
-        message = f"{name} brings a tokenizer in Python, and {title} {case.version} ends at its start without it"
+    model_type = case.checkpoint.architecture.model_type if case.checkpoint is not None else ""
+    always = model_type in NEEDS_CODE.get(case.engine.name, ()) and named and own is None
+    if always or (known and not since(case.version, first) and named and own is None):
+        release = f" {case.version}" if case.version else ""
+        message = f"{name} brings a tokenizer in Python, and {title}{release} ends at its start without it"
         for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
             if not reading.serving.trust_remote_code:
                 edits = [Edit(len(command.argv), 0, (option,))]
                 severity = Severity.NOTE if is_fragment(command) else Severity.ERROR  # a list need not be whole
-                if severity is Severity.ERROR and not _serves(case):
-                    severity = Severity.WARNING  # a build of its own, whatever it calls itself
+                of_newest = severity is Severity.ERROR and not case.version
+                if severity is Severity.ERROR and (of_newest or not _serves(case)):
+                    severity = Severity.WARNING  # also a build of its own, whatever it calls itself
                 remark = make_remark(severity, Code.MISSING_FLAG, option, message, f"add {option}", edits=edits)
-                yield replace(remark, command=number)
+                yield replace(remark, command=number, ends_start=of_newest)
         return
     if is_fragment(case.commands[0]):
         return
-    message = f"{name} brings a tokenizer in Python, which some releases load only with it"
+    message = f"{name} brings a tokenizer in Python, which {_without_code(case, model_type, first)}"
     by_clients = unresolved(written) and REPOSITORY.fullmatch(served) is not None and bool(_FAMILY.search(served))
     known_by = named or _OWN_TOKENIZER.search(written) or (known and by_clients)
     likely = "" if own is not None or not known_by else _why_it_lacks(case, first)
@@ -145,6 +150,16 @@ def remote_code(case: Case) -> Iterator[Remark]:
     if not likely and not log_asks(case):
         advice = make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
         yield replace(advice, others=tuple(_where_it_lacks(case, option, first)) if known_by and own is None else ())
+
+
+def _without_code(case: Case, model_type: str, first: str) -> str:
+    """What becomes of the tokenizer without its code."""
+    title, own = case.engine.facts.title, "cut words otherwise than the model has learned"
+    if not first or model_type not in OTHER_PATTERN.get(case.engine.name, ()):
+        return "some releases load only with it"
+    if case.version:
+        return f"newer releases of {title} read without it too, but {own}"
+    return f"{title} up to {first.removesuffix('.post1')} loads only with it; without it newer ones {own}"
 
 
 def _where_it_lacks(case: Case, option: str, first: str) -> Iterator[tuple[int, tuple[Edit, ...]]]:

@@ -9,6 +9,7 @@ from typing import Final
 
 from moonpad.catalog.other_models import in_other_classes, other_model
 from moonpad.engines import foreign_names as names
+from moonpad.engines.own_code_names import TRUST_OPTION
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.flag_lists import is_fragment
@@ -24,7 +25,7 @@ _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 def own_code(case: Case) -> Iterator[Remark]:
     """Nothing but that code knows the type in config.json, and the engine was not told to run it."""
-    option, written = names.TRUST_OPTION.get(case.base), case.model_named
+    option, written = TRUST_OPTION.get(case.base), case.model_named
     if option is None or case.checkpoint is not None or not written or unresolved(written) or case.open_ended:
         return
     known = other_model(written)

@@ -17,7 +17,8 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_traits import has_started
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.releases.known_reports import report_remark
-from moonpad.explain.checks.releases.start_refusals import UNKNOWN, refusal_remark, term_value
+from moonpad.explain.checks.releases.start_refusals import refusal_remark
+from moonpad.explain.checks.releases.term_values import UNKNOWN, term_value
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity

@@ -14,7 +14,7 @@ from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.builds import unnumbered_image
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_traits import has_started
-from moonpad.explain.checks.releases.start_refusals import UNKNOWN, term_value
+from moonpad.explain.checks.releases.term_values import UNKNOWN, term_value
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity

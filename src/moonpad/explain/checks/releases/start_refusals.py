@@ -6,17 +6,14 @@ A term whose value is not known meets no row, neither as one that is there nor a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from moonpad.catalog.former_options import same_options
 from moonpad.catalog.options import known_environment, newest, versions
 from moonpad.catalog.other_models import other_model
 from moonpad.catalog.start_refusals import StartRefusal, start_refusals
 from moonpad.catalog.toml_rows import any_of, pattern_of
-from moonpad.engines.argv_reader import Occurrence
-from moonpad.engines.value_checks import as_json, unresolved, vllm_tokens, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_traits import has_started
 from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
@@ -24,35 +21,18 @@ from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.models.quantization_flags import weights_of
 from moonpad.explain.checks.releases.error_agreement import is_logged
 from moonpad.explain.checks.releases.first_releases import has_no_model_before
+from moonpad.explain.checks.releases.term_values import COMPARES, UNKNOWN, are_unlike, pair_of, place_of, term_value
 from moonpad.explain.checks.set_elsewhere import may_be_set
-from moonpad.explain.equal_options import equal_term, written_with_dots
+from moonpad.explain.equal_options import equal_term
 from moonpad.explain.flag_lists import has_own_options, is_fragment, is_with_its_variables
 from moonpad.explain.results import Edit, Remark, make_remark
-from moonpad.explain.unknowns import CONTEXT
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.versions import is_final, order, release_of, since
 
-_COMPARES: Final[Mapping[str, Callable[[int, int], bool]]] = {
-    "<": lambda left, right: left < right,
-    ">": lambda left, right: left > right,
-    "!=": lambda left, right: left != right,
-    ">=": lambda left, right: left >= right,
-    "<=": lambda left, right: left <= right,
-    "%": lambda left, right: right > 0 and left % right != 0,
-}
-_JOINS: Final[Mapping[str, Callable[[int, int], int]]] = {
-    "*": lambda left, right: left * right,
-    "+": lambda left, right: left + right,
-    "/": lambda left, right: left // max(right, 1),
-}
-_JOIN: Final = re.compile(r"([*+/])")
-_SIZES: Final = ("tp", "pp", "dp", "dcp")
-_SEVERAL: Final = re.compile(r"(max|sum|count)\((.+)\)")
-_OF_SEVERAL: Final[Mapping[str, Callable[[list[int]], int]]] = {"max": max, "sum": sum, "count": len}
-_CONTEXT: Final = "context"
-_LAYERS: Final = "layers"
-_MACHINE: Final = "machine"
+_OFF: Final = "false"
+"""The value of `--enable-prefix-caching` where `--no-enable-prefix-caching` is written, so that it is lacking."""
+_LEAVE: Final = "leave it out"
 _AND_MORE: Final = ("...", "…", "....", "etc.")
 _LONGEST: Final = 2000
 _OF_MACHINES: Final = frozenset({"--dist-init-addr", "--master-addr", "--data-parallel-address"})
@@ -61,8 +41,6 @@ RECENT: Final = 12
 """Releases that may still run where none is named."""
 OTHERS: Final = "--headless"
 """The option of machines other than the first."""
-UNKNOWN: Final = "\0"
-"""The value of a term that is there, and of which no more is known."""
 
 
 @cache
@@ -79,7 +57,7 @@ def refused(case: Case) -> Iterator[Remark]:
     case.script.budget.work(len(rows) // 4 + 4 * len(found), "what its engine refuses")
     whole_text = bool(found) and _is_whole(case)
     told = not case.open_ended and is_with_its_variables(case.commands[0], case.script)
-    asked = [row for row in found if whole_text or all(told and name[0] == "$" for name in (*row.lacks, *row.unless))]
+    asked = [row for row in found if whole_text or all(told and name[0] == "$" for name in _not_told(row, case))]
     remarks = [remark for row in asked if (remark := _remark(row, case, whole_text)) is not None]
     refused_now = {remark.finding.where for remark in remarks if remark.finding.severity is not Severity.NOTE}
     for remark in remarks:
@@ -91,6 +69,12 @@ def refused(case: Case) -> Iterator[Remark]:
             alone = replace(case, commands=(command,), readings=(reading,))
             of_this = (_remark(row, alone, False) for row in of_others)
             yield from (replace(remark, command=number) for remark in of_this if remark is not None)
+
+
+def _not_told(row: StartRefusal, case: Case) -> Iterator[str]:
+    """What has to be absent, unless the command itself switches it off: another option may still bring it."""
+    yield from row.unless
+    yield from (term for term in row.lacks if _value(case, term, row) != _OFF)
 
 
 @cache
@@ -127,7 +111,7 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
         return None
     if row.written and not {*row.written} & {place.written for place in case.first.parsed.occurrences}:
         return None
-    if any(_value(case, term, row) is not None for term in row.lacks) or not _of_weights(row, case):
+    if any(_value(case, term, row) not in (None, _OFF) for term in row.lacks) or not _of_weights(row, case):
         return None
     if command.custom and not _OF_MACHINES.isdisjoint(row.lacks):
         return None
@@ -136,15 +120,15 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
         return None
     if any(_kept_away(case, term, pattern) for term, pattern in row.unless.items()):
         return None
-    pairs = [_pair(case, comparison, whole_text) for comparison in row.when]
-    if any(pair is None or not _COMPARES[pair[1]](pair[0], pair[2]) for pair in pairs):
+    pairs = [pair_of(case, comparison, whole_text) for comparison in row.when]
+    if any(pair is None or not COMPARES[pair[1]](pair[0], pair[2]) for pair in pairs):
         return None
-    if not all(_unlike(case, *terms.split(" ")) for terms in row.unlike):
+    if not all(are_unlike(case, *terms.split(" ")) for terms in row.unlike):
         return None
     where = row.where or next(iter((*row.given, *(each.partition(" ")[0] for each in row.when))))
     meant = next((name for name in any_of(where) if term_value(case, name) is not None), where)
     flag = re.split(r"[.|*+/]", meant)[0]
-    place = _place(case, flag) if flag.startswith("-") else None
+    place = place_of(case, flag) if flag.startswith("-") else None
     left, right = (pairs[0][0], pairs[0][2]) if pairs and pairs[0] is not None else (0, 0)
     message = row.message.format(left=left, right=right)
     former = not case.version and bool(row.until)
@@ -154,6 +138,9 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     severity = Severity.ERROR if _sure(row, case) and not row.warns and _known(row, case) else Severity.WARNING
     severity = Severity.NOTE if former or command.fork else severity
     edits = [Edit(len(command.argv), 0, row.add)] if row.add else []
+    if place is not None and any(_value(case, term, row) == _OFF for term in row.lacks):
+        # Who switches off what is needed does not want it.
+        edits = [Edit(place.index, place.length, ())] if _LEAVE in remedy else []
     if row.drop and place is not None:
         edits.append(Edit(place.index, place.length, ()))
     shown, at = flag.lstrip("$"), place.index if place is not None else None
@@ -271,130 +258,9 @@ def _kept_away(case: Case, term: str, pattern: str) -> bool:
     return value is not None and (value == UNKNOWN or _given(case, term, pattern))
 
 
-def _pair(case: Case, comparison: str, whole_text: bool) -> tuple[int, str, int] | None:
-    left, sign, right = comparison.split(" ")
-    numbers = [_number(case, term, whole_text) for term in (left, right)]
-    return None if numbers[0] is None or numbers[1] is None else (numbers[0], sign, numbers[1])
-
-
-def _number(case: Case, side: str, whole_text: bool) -> int | None:
-    """Of one term, or of several that are joined."""
-    first, *rest = _JOIN.split(side)
-    total = _term_number(case, first, whole_text)
-    for sign, term in zip(rest[::2], rest[1::2], strict=True):
-        number = _term_number(case, term, whole_text)
-        total = None if total is None or number is None else _JOINS[sign](total, number)
-    return total
-
-
-def _unlike(case: Case, one: str, other: str) -> bool:
-    texts = term_value(case, one), term_value(case, other)
-    return None not in texts and UNKNOWN not in texts and texts[0] != texts[1]
-
-
-def _of_several(case: Case, term: str) -> list[int]:
-    """The numbers of an option or a variable that has several, or of a list at a key of an option that is JSON."""
-    flag, _, path = term.partition(".")
-    place = case.option(flag) if flag.startswith("-") else None
-    value = place.value if place is not None and not path else _at_key(case, flag, path)
-    if flag.startswith("$"):
-        value = (term_value(case, flag) or UNKNOWN).replace(",", " ")
-    words = value if isinstance(value, list | tuple) else str(value).split()
-    numbers = [whole(str(word)) for word in words]
-    known = [number for number in numbers if number is not None]
-    return known if len(known) == len(numbers) else []
-
-
-def _term_number(case: Case, term: str, whole_text: bool) -> int | None:
-    """What is not given is what the engine takes by itself only where nothing more can be given."""
-    if several := _SEVERAL.fullmatch(term):
-        numbers = _of_several(case, several[2])
-        return _OF_SEVERAL[several[1]](numbers) if numbers else None
-    name, _, default = term.partition("|")
-    if name in _SIZES and not whole_text and case.option(case.engine.command_line.options.get(name, "")) is None:
-        return None
-    value = term_value(case, name)
-    if value is None:
-        value = default if whole_text else UNKNOWN
-    number = vllm_tokens(value)
-    return None if number is None or number < 0 else number
-
-
-def term_value(case: Case, term: str) -> str | None:
-    """As text; None where it is not there."""
-    if term == _CONTEXT:
-        return _context(case)
-    if term == _LAYERS:
-        return str(case.checkpoint.architecture.layers) if case.checkpoint is not None else UNKNOWN
-    if term == _MACHINE:
-        known = case.cluster
-        return UNKNOWN if known is None or known.nodes > 1 else str(max(known.per_node, known.device.per_node))
-    if term in _SIZES:
-        return str(getattr(case.first.layout, term)) if case.laid_out else UNKNOWN
-    if whole(term) is not None:
-        return term
-    if term.startswith("$"):
-        word = case.commands[0].env.get(term[1:])
-        text = case.variable(term[1:])
-        return None if word is None else UNKNOWN if unresolved(text) else text
-    flag, _, path = term.partition(".")
-    place = _place(case, flag)
-    if place is None:
-        return None
-    if place.problem == "unexpected-value":
-        return UNKNOWN  # `--enable-expert-parallel=${switch}`: whether it is meant to be on is not known
-    return _inner(case, flag, path) if path else written_with_dots(case, place) or _text(place.value)
-
-
 def _counts_twice(row: StartRefusal, case: Case) -> bool:
     """Whether two options that the row asks for are one in the command: former names of it."""
     terms = {term.partition(".")[0] for term in row.given if term.startswith("-")}
-    met = [next((place for name in any_of(term) if (place := _place(case, name))), None) for term in terms]
+    met = [next((place for name in any_of(term) if (place := place_of(case, name))), None) for term in terms]
     places = [place.index for place in met if place is not None]
     return len(places) != len({*places})
-
-
-def _place(case: Case, flag: str) -> Occurrence | None:
-    """Where the option stands, or one that it was renamed from or to."""
-    names = (flag, *same_options(case.engine.program).get(flag, ()))
-    return next((place for name in names if (place := case.option(name)) is not None), None)
-
-
-def _context(case: Case) -> str:
-    """The tokens of a sequence: what is asked for, or else what config.json of a model that is known has."""
-    if CONTEXT in case.unknown:
-        return UNKNOWN
-    asked = case.first.settings.max_model_len
-    if asked is None and case.checkpoint is not None:
-        asked = case.checkpoint.architecture.max_context
-    return UNKNOWN if asked is None else str(asked)
-
-
-def _inner(case: Case, flag: str, path: str) -> str | None:
-    value = _at_key(case, flag, path)
-    return value if value is None or value == UNKNOWN else _text(value)
-
-
-def _at_key(case: Case, flag: str, path: str) -> object:
-    """What stands at a key of an option that is JSON, and may be written with dots."""
-    value: object = case.first.parsed.values.get(flag.removeprefix("--").replace("-", "_"))
-    if isinstance(value, str):
-        value = as_json(value.strip("'"))
-    if not isinstance(value, Mapping):
-        return UNKNOWN
-    for key in path.split("."):
-        if not isinstance(value, Mapping):
-            return None
-        value = value.get(key)
-    return value
-
-
-def _text(value: object) -> str:
-    if isinstance(value, tuple) and len(value) == 1:
-        (value,) = value
-    if isinstance(value, bool):
-        return str(value).casefold()
-    if isinstance(value, int | float | str):
-        text = str(value).strip("'\"")
-        return UNKNOWN if unresolved(text) else text
-    return "given" if value else UNKNOWN
