@@ -19,8 +19,10 @@ from moonpad.values.records import replace
 LAYOUT: Final = ("tp", "pp", "dp", "ep", "dcp")
 """Our names of the parallel sizes."""
 _MODEL: Final = ("--model", "--model-path")
-_OF_EVALUATORS: Final = frozenset({"--model_args", "--num_fewshot"})
-"""Options of harnesses that ask a server questions, and of no engine."""
+_OF_CLIENTS: Final = frozenset({
+    *("--model_args", "--num_fewshot", "--base-url", "--base_url", "--api-base", "--save-result", "--num-prompts"),
+})  # fmt: skip
+"""Options of programs that ask a server, and of no server."""
 SIZES: Final = ("tp", "pp", "dp")
 """Of these, those that make ranks: with none of them a command has one."""
 
@@ -113,7 +115,7 @@ def with_program(command: Command, of: Collection[str] = ()) -> Command:
     """A list of flags as a command of the program that knows most of them, else as it is. `of`: the programs that may
     be meant; empty: all."""
     flags = [word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")]
-    if _OF_EVALUATORS & set(flags):
+    if _OF_CLIENTS & set(flags):
         return command
 
     def matching(program: str) -> tuple[int, int]:

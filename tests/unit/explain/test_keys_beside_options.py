@@ -1,0 +1,86 @@
+"""Keys of a program's own beside the options that it passes on, and lists of options that are a client's."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from moonpad.explain.judge import judge
+from moonpad.explain.results import Judged
+from moonpad.explain.script import read_files
+from moonpad.explain.target_detection import Question
+from moonpad.values.finding import Finding, Severity
+
+RECORD: dict[str, object] = {
+    "model": "acme/Chat-8B",
+    "vllm_image": "vllm/vllm-openai:v0.26.0",
+    "server_config": {"max_model_len": 65536, "gpu_memory_utilization": 0.8, "kv_cache_dtype": "fp8"},
+}
+PRINTED = """\
+Name:        @demo/chat-8b
+Runtime:     vllm
+
+Command:
+  vllm serve \\
+    {model} \\
+    --served-model-name {name} \\
+    --tensor-parallel-size 2 \\
+    --port 9000
+
+Fits:        yes
+"""
+CLIENT = """\
+```ts
+export function benchArgs(target: Target): string[] {
+  return [
+    "--base-url", target.url,
+    "--model", target.name,
+    "--format", "json",
+    "--seed", "42",
+  ];
+}
+```
+"""
+
+
+def judged_of(name: str, text: str) -> list[Judged]:
+    return list(judge(read_files([(name, text)]), Question()))
+
+
+def record(**more: object) -> Judged:
+    options = RECORD["server_config"]
+    assert isinstance(options, dict)
+    (judged,) = judged_of("meta.json", json.dumps({**RECORD, "server_config": {**options, **more}}, indent=2))
+    return judged
+
+
+def unknown(judged: Judged, flag: str) -> list[Finding]:
+    return [finding for finding in judged.findings if finding.where == flag]
+
+
+def test_a_text_of_further_options_is_read_as_options() -> None:
+    judged = record(extra_vllm_args="--max-num-seqs 12")
+    assert judged.settings is not None
+    assert judged.settings.max_num_seqs == 12
+    assert not unknown(judged, "--extra-vllm-args")
+
+
+@pytest.mark.parametrize(
+    ("key", "severity"), [("bench_profile", Severity.WARNING), ("max_num_batchd_tokens", Severity.ERROR)]
+)
+def test_a_key_that_is_no_option_is_an_error_where_a_letter_is_wrong(key: str, severity: Severity) -> None:
+    (finding,) = unknown(record(**{key: 4096}), f"--{key.replace('_', '-')}")
+    assert finding.severity is severity
+
+
+def test_a_printed_recipe_is_read_with_the_ends_of_its_lines() -> None:
+    (judged,) = judged_of("recipe.txt", PRINTED)
+    assert judged.layout is not None
+    assert judged.layout.tp == 2
+    assert not [finding for finding in judged.findings if finding.severity is Severity.ERROR]
+
+
+def test_the_options_of_a_client_start_no_server() -> None:
+    assert judged_of("plan.md", CLIENT) == []
+    assert judged_of("plan.md", CLIENT.replace("--base-url", "--host").replace("--format", "--dtype"))
