@@ -84,3 +84,29 @@ def test_a_printed_recipe_is_read_with_the_ends_of_its_lines() -> None:
 def test_the_options_of_a_client_start_no_server() -> None:
     assert judged_of("plan.md", CLIENT) == []
     assert judged_of("plan.md", CLIENT.replace("--base-url", "--host").replace("--format", "--dtype"))
+
+
+PATCH = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: chat
+spec:
+  template:
+    spec:
+      containers:
+        - name: server
+          args:
+            - >
+              exec vllm serve acme/Chat-8B
+              --tensor-parallel-size 4
+              --max-model-len 16384
+"""
+
+
+def test_a_patch_gives_the_text_for_the_shell_of_its_object() -> None:
+    (judged,) = judged_of("patch.yaml", PATCH)
+    assert judged.layout is not None
+    assert judged.layout.tp == 4
+    assert judged.settings is not None
+    assert judged.settings.max_model_len == 16384
