@@ -110,3 +110,21 @@ def test_a_patch_gives_the_text_for_the_shell_of_its_object() -> None:
     assert judged.layout.tp == 4
     assert judged.settings is not None
     assert judged.settings.max_model_len == 16384
+
+
+HANDED_ON = """\
+Start the mirror:
+
+```bash
+python scripts/mirror.py \\
+  --port 8130 \\
+  --server-bin /opt/llama/bin/llama-server \\
+  --model-path /models/chat-q4.gguf \\
+  --alias chat
+```
+"""
+
+
+def test_the_options_beside_the_path_of_a_program_are_those_of_another() -> None:
+    assert judged_of("guide.md", HANDED_ON) == []
+    assert judged_of("guide.md", f"{HANDED_ON}The engine is `llama-server --model-path m.gguf`.\n") != []
