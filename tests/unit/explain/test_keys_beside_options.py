@@ -128,3 +128,38 @@ python scripts/mirror.py \\
 def test_the_options_beside_the_path_of_a_program_are_those_of_another() -> None:
     assert judged_of("guide.md", HANDED_ON) == []
     assert judged_of("guide.md", f"{HANDED_ON}The engine is `llama-server --model-path m.gguf`.\n") != []
+
+
+COMPARED = """Each run takes all of these:
+
+```bash
+--model chat:8b-q4 --model chat:8b-q8
+--seed 1 --seed 2
+--top_p 0.5 --top_p 0.9
+```
+
+The server is vLLM or llama.cpp.
+"""
+
+
+def test_a_list_of_several_models_is_not_that_of_a_server() -> None:
+    assert judged_of("bench.md", COMPARED) == []
+
+
+SETTINGS = """$ tool profile show
+VLLM_VERSION                   v0.9.2
+VLLM_EXTRA_ARGS                --max-model-len 1024 --trust-remote-code --enforce-eager --gpu-memory-utilization 0.9
+VLLM_MODEL_ARGS                --model acme/Chat-8B
+"""
+
+
+def test_the_next_row_of_a_printed_table_is_no_broken_line() -> None:
+    judged = judged_of("profile.txt", SETTINGS)
+    assert judged
+    assert not [finding for each in judged for finding in each.findings if finding.where == "line break"]
+
+
+def test_a_number_that_is_too_small_is_not_told_to_be_a_number() -> None:
+    judged = judged_of("start.sh", "vllm serve acme/Chat-8B --gpu-memory-utilization 0\n")
+    (finding,) = [one for each in judged for one in each.findings if one.where == "--gpu-memory-utilization"]
+    assert finding.remedy == "it takes a greater number"
