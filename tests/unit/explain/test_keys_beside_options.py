@@ -146,15 +146,21 @@ def test_a_list_of_several_models_is_not_that_of_a_server() -> None:
     assert judged_of("bench.md", COMPARED) == []
 
 
-SETTINGS = """$ tool profile show
+SETTINGS = """\
+# Guide
+
+```bash
+$ tool show vllm
 VLLM_VERSION                   v0.9.2
-VLLM_EXTRA_ARGS                --max-model-len 1024 --trust-remote-code --enforce-eager --gpu-memory-utilization 0.9
-VLLM_MODEL_ARGS                --model acme/Chat-8B
+VLLM_MODEL                     acme/Chat-8B
+VLLM_EXTRA_ARGS                --max-model-len 1024 --trust-remote-code --enforce-eager --seed 0 --dtype half
+VLLM_MODEL_SPECIFIER           --model acme/Chat-8B
+```
 """
 
 
 def test_the_next_row_of_a_printed_table_is_no_broken_line() -> None:
-    judged = judged_of("profile.txt", SETTINGS)
+    judged = judged_of("profile.md", SETTINGS)
     assert judged
     assert not [finding for each in judged for finding in each.findings if finding.where == "line break"]
 
