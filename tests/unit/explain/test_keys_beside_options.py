@@ -169,3 +169,14 @@ def test_a_number_that_is_too_small_is_not_told_to_be_a_number() -> None:
     judged = judged_of("start.sh", "vllm serve acme/Chat-8B --gpu-memory-utilization 0\n")
     (finding,) = [one for each in judged for one in each.findings if one.where == "--gpu-memory-utilization"]
     assert finding.remedy == "it takes a greater number"
+
+
+LOGGED = (
+    "(APIServer pid=1) INFO 08-01 00:35:42 [api_utils.py:273] non-default args: {'model_tag': 'acme/Chat-8B', "
+    "'model': 'acme/Chat-8B', 'master_addr': '<HEAD_IP>', 'nnodes': 2, 'tensor_parallel_size': 2}\n"
+)
+
+
+def test_an_address_that_its_author_hid_in_a_log_is_given() -> None:
+    (judged,) = judged_of("start.log", LOGGED)
+    assert not [finding for finding in judged.findings if finding.where == "--master-addr"]
