@@ -30,6 +30,10 @@ OPTION_KEYS: Final = frozenset({
     *("model_parameters", "engine_parameters", "engine_options", "engine_config", "server_config"),
 })  # fmt: skip
 """Keys of mappings of options, also written `serverArgs`."""
+EXTRA_KEY: Final = re.compile(
+    r"(?i:(?:extra|additional|more|other)_?(?:engine|server|serve|vllm|sglang|trtllm)?_?(?:args|arguments|flags|options))"
+)
+"""A key under which more options stand as a list or a text."""
 OF_ROLES: Final = "trtllm-serve"
 """The program whose options of a role, `ctx` and `gen` or `prefill` and `decode`, are those of its option file."""
 PATCH: Final = "patch_kwargs"

@@ -244,8 +244,8 @@ _DUMP: Final = 40
 """A log with so many arguments repeats all, those with their defaults too."""
 _MEMBER: Final = re.compile(r"<[\w.]{1,80}: (?:(['\"])(.{0,200}?)\1|([\w.-]{1,80}))>")
 """A member of an enumeration: `<ConfigFormat.AUTO: 'auto'>`."""
-_OBJECT: Final = re.compile(r"<.{0,500}>")
-"""`<function serve at 0x7f>`: nothing that a command line can say."""
+_OBJECT: Final = re.compile(r"<\S{0,100}[ ].{0,500}>")
+"""`<function serve at 0x7f>`: nothing that a command line can say. `<HEAD_IP>` is an address that a person hid."""
 _KEYS: Final = {"num_spec_tokens": "num_speculative_tokens"}
 """What a configuration calls a key when it is printed, and as it is given."""
 _MODELS: Final = ("model", "model_tag", "model_path")

@@ -15,6 +15,7 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _REFUSED: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE})
 
@@ -57,6 +58,9 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
             continue
         if remark.at is not None and code in _WITHOUT_NAME and _is_key_of_chart(command, remark.at, script):
             continue
+        if code is Code.UNKNOWN_FLAG and remark.at is not None and _is_own_key(remark, command, script):
+            message = f"{remark.finding.message}; the program that reads this key may have it"
+            remark = replace(remark, finding=replace(remark.finding, severity=Severity.WARNING, message=message))
         if remark.finding.message.endswith(EMPTY) and _is_given_to_script(command, remark.at, script):
             continue
         if code not in _REFUSED or _name(remark.finding.where) not in command.accepted:
@@ -146,6 +150,14 @@ def _is_made_of_key(command: Command, at: int, script: Script) -> bool:
         return False
     key = _ANY_KEY.match(script.lines[word.line - 1][:_LONGEST])
     return key is not None and key[1].replace("_", "-") == word.text.partition("=")[0].lstrip("-").replace("_", "-")
+
+
+def _is_own_key(remark: Remark, command: Command, script: Script) -> bool:
+    """Whether an unknown option was made from a key of a file, and is not an option's name with a letter wrong: the
+    options that a program passes on stand among keys of its own."""
+    if remark.finding.severity is not Severity.ERROR or remark.finding.remedy.startswith("did you mean"):
+        return False
+    return remark.at is not None and _is_made_of_key(command, remark.at, script)
 
 
 def _is_key_of_chart(command: Command, at: int, script: Script) -> bool:

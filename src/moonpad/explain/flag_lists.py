@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from moonpad.catalog.options import option_set
@@ -19,8 +20,11 @@ from moonpad.values.records import replace
 LAYOUT: Final = ("tp", "pp", "dp", "ep", "dcp")
 """Our names of the parallel sizes."""
 _MODEL: Final = ("--model", "--model-path")
-_OF_EVALUATORS: Final = frozenset({"--model_args", "--num_fewshot"})
-"""Options of harnesses that ask a server questions, and of no engine."""
+_OF_CLIENTS: Final = frozenset({
+    *("--model_args", "--num_fewshot", "--base-url", "--base_url", "--api-base", "--save-result", "--num-prompts"),
+    *("--apiUrl", "--api-url", "--api_url"),
+})  # fmt: skip
+"""Options of programs that ask a server, and of no server."""
 SIZES: Final = ("tp", "pp", "dp")
 """Of these, those that make ranks: with none of them a command has one."""
 
@@ -113,7 +117,7 @@ def with_program(command: Command, of: Collection[str] = ()) -> Command:
     """A list of flags as a command of the program that knows most of them, else as it is. `of`: the programs that may
     be meant; empty: all."""
     flags = [word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")]
-    if _OF_EVALUATORS & set(flags):
+    if _OF_CLIENTS & set(flags) or _asks_several_models(command):
         return command
 
     def matching(program: str) -> tuple[int, int]:
@@ -133,6 +137,12 @@ def with_program(command: Command, of: Collection[str] = ()) -> Command:
     most = 3 * (known + begun) >= len(flags) if known > 1 else 2 * (known + begun) > len(flags)
     listed = known > 2 or bool(known and (most or set(_MODEL) & set(flags)))
     return replace(command, program=best) if listed and not _names_only(command, best) else command
+
+
+def _asks_several_models(command: Command) -> bool:
+    """Whether it names one model after the other, as what compares them does: a server has one."""
+    named = {behind.text for word, behind in pairwise(command.argv) if word.text in _MODEL}
+    return len(named) > 1 and not any(word.text in ELLIPSES for word in command.argv)
 
 
 def _names_only(command: Command, program: str) -> bool:

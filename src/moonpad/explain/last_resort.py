@@ -28,7 +28,7 @@ from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.printed_commands import printed_commands
 from moonpad.explain.shell.wrappers import SPEAKS_OF
 from moonpad.explain.source_text import Source
-from moonpad.explain.spoken_commands import containers_in_ticks, read_spoken
+from moonpad.explain.spoken_commands import containers_in_ticks, hands_on_program, read_spoken
 from moonpad.explain.spoken_starts import spoken_starts
 from moonpad.explain.word_lists import dashed_lists, fragment, more, word_lists
 from moonpad.values.records import replace
@@ -186,7 +186,7 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
         modules = [behind for word, behind in pairwise(words[:5]) if word.text == "-m"]
         named = command.container.image.text if command.container and command.container.image else ""
         others = (OTHER_ENGINES.fullmatch(word.text) for word in (*words[: first + 2], *modules))
-        launches = any(base_name(word) in LAUNCHERS for word in words[: first + 1])
+        launches = hands_on_program(words) or any(base_name(word) in LAUNCHERS for word in words[: first + 1])
         if OF_NO_ENGINE.search(named) or any(others) or launches:
             continue
         decisive = [at for at, word in enumerate(words) if _flag(word) in DECISIVE]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
@@ -24,11 +25,15 @@ _WRAPPED: Final = re.compile(r"(?:\n(?!\s*\n)[^`\n]{1,300}){1,4}(?=`)")
 """The rest of code in a sentence, which was broken within it."""
 _LISTED: Final = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,2}[.)])[ \t]+[^\s-]|```|~~~)")
 """The next item of a list, or a fence: no line of a command that ends with a backslash above it."""
+_OF_PROGRAM: Final = r"--[\w-]{0,24}(?:bin|binary|exe|executable|program)"
+"""An option whose value is the path of a program."""
 _NAMED: Final = re.compile(
-    r"(?:[ \t]-(?:i?name|i?path|iwholename|wholename|Filter|Include|ProcessName)|\bp(?:grep|kill) -\w*f)[ \t]+[\"']?\Z",
+    r"(?:[ \t]-(?:i?name|i?path|iwholename|wholename|Filter|Include|ProcessName)|\bp(?:grep|kill) -\w*f)[ \t]+[\"']?\Z"
+    rf"|(?:^|[ \t]){_OF_PROGRAM}(?:[ \t]+|=)[\"']?\Z",
     re.IGNORECASE,
 )
-"""In front of a program's name that is only looked for: `find . -name llama-server -print`."""
+"""In front of a program's name that is only looked for, `find . -name llama-server -print`, or that another program
+starts with options of its own: `start.py --server-bin /opt/llama-server --model-path m`."""
 _OBJECT: Final = re.compile(
     r"(?<![\w-])(?:kubectl|oc|helm|(?:docker|podman|nerdctl)[- ](?:compose[^|;&\n]{0,200}?[ ])?"
     r"(?:logs|inspect|stop|start|restart|rm|kill|stats|top|cp|exec|pull|push|build|tag|up|ps))"
@@ -98,6 +103,11 @@ def read_spoken(state: ScriptState, start: int, text: str) -> None:
         state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]
         if spoken:
             _forget_brackets(state, start + begin)
+
+
+def hands_on_program(words: Sequence[Word]) -> bool:
+    """Whether an option says which program is to be started: what stands beside it is not that program's."""
+    return any(re.fullmatch(rf"{_OF_PROGRAM}(?:=.+)?", word.text, re.IGNORECASE) for word in words)
 
 
 def _forget_quotes(state: ScriptState, at: int) -> None:

@@ -36,4 +36,6 @@ def what_it_takes(kind: str, given: str) -> str:
     percent = number(given.rstrip("%"))
     if kind == "float" and percent is not None and 1 < percent <= _HUNDRED:
         return f"write {percent / _HUNDRED:g}: it takes a share of 1"
+    if kind in ("int", "float") and percent is not None and percent <= 0:
+        return "it takes a greater number"
     return f"it takes {_TAKES.get(kind, 'another value')}"

@@ -297,7 +297,7 @@ class _ManifestReader:
                 return
             if names_engine_command(text) and (len(text.split()) > 1 or name.lower() in _RUNS):
                 own = self.word(node)
-                whole = unfolded(node, own) if " " in name else folded(node, own)
+                whole = unfolded(node, own) if " " in name or self.source.mended else folded(node, own)
                 self._script(whole, around.beside, around, name)
         else:
             self.visit(node, around, depth)

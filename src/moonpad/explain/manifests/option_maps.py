@@ -32,9 +32,7 @@ _LONG: Final = 14
 """Signs of a name that no other name is like by accident."""
 _LEAST: Final = 3
 """Options that a mapping has at least for it to be taken for those of an engine that nothing else names."""
-_EXTRA: Final = re.compile(
-    r"(?:extra|additional|more|other)_?(?:engine|server|serve)?_?(?:args|arguments|flags|options)", re.I
-)
+_EXTRA: Final = names.EXTRA_KEY
 """Keys under which more options stand as a list."""
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[\w.-]{1,95}", re.ASCII)
 _MODEL_KEY: Final = re.compile(r"(?=.*[A-Z])(?=.*[0-9])[A-Za-z][\w.]*-[\w.-]+")

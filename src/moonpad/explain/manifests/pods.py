@@ -138,6 +138,8 @@ class PodReader:
             arguments = [replace(at, text="-c", pieces=()), at]
         if not entrypoint and arguments and _names_module(arguments):
             entrypoint = (replace(arguments[0], text="python3", pieces=()),)  # which a controller puts in front
+        if not entrypoint and "image" not in fields and _is_script(arguments):
+            entrypoint = tuple(replace(arguments[0], text=text, pieces=()) for text in ("sh", "-c"))
         words = [*entrypoint, *arguments]
         source = Source.block(self.state.text, self.source.start, self.source.text)
         shell = Shell(self.state, source, label=around.label)
@@ -328,6 +330,11 @@ def _names_module(arguments: Sequence[Word]) -> bool:
     """`-m package.module`, and no file of weights behind an option of that name."""
     module = arguments[1].text if len(arguments) > 1 and arguments[0].text == "-m" else ""
     return _MODULE.fullmatch(module) is not None
+
+
+def _is_script(arguments: Sequence[Word]) -> bool:
+    """Whether a patch of an object gives the text for the shell that the object itself has: `args: [exec vllm …]`."""
+    return len(arguments) == 1 and " " in arguments[0].text.strip() and names_engine_command(arguments[0].text)
 
 
 def _renamed(word: Word) -> Word:

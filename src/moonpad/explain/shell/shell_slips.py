@@ -59,6 +59,8 @@ _PLAIN_COMMAND: Final = re.compile(r"(?:[$%][ \t]+)?[a-z][\w./-]*(?:[ \t]+[\w./:
 _BEHIND: Final = re.compile(r"^[ \t]*--?[A-Za-z][^#'\"]*[ \t]#[^\\]*$")
 _NEXT_OPTION: Final = re.compile(r"[ \t]+--?[A-Za-z][\w-]*(?:[ \t=]|$)")
 LINE_BREAK: Final = "line break"
+_ROW: Final = re.compile(r"[ \t]*[A-Z][A-Z0-9]*_[A-Z0-9_]+[ \t]{2,}\S")
+"""Of a table of names and values, as a tool prints its settings."""
 
 
 def redirected_install(case: Case) -> Iterator[Remark]:
@@ -101,7 +103,9 @@ def broken_line(case: Case) -> Iterator[Remark]:
         begins = following.split(" ", 1)[0]
         is_known = program_named(begins) is not None or _COMMANDS.match(following) or _SCRIPT.match(following)
         is_read = any(each.line == last + 1 and each.program != "other" for each in case.script.commands)
-        if width < _NARROWEST or len(following) > width or is_known or is_read or not _CONTINUES.match(following):
+        if width < _NARROWEST or len(following) > width or is_known or is_read or _ROW.match(following):
+            continue
+        if not _CONTINUES.match(following):
             continue
         flags = [word.partition("=")[0] for word in following.split() if word.startswith("--")]
         if not any(options.named(flag) for flag in flags):
