@@ -252,8 +252,8 @@ def usual(remark: Remark) -> str:
     if short and f"{finding.where}-size" in finding.message:
         return f"{finding.where} is short for {finding.where}-size"
     if finding.code is Code.MISSING_FLAG and finding.severity is Severity.NOTE and "trust" in finding.where:
-        of_code = finding.message.partition(", which ")[2].replace("with it", f"with {finding.where}", 1)
-        return f"the tokenizer is Python code, which {of_code}" if of_code else ""
+        without = re.sub(r"\b(with(?:out)?) it\b", rf"\1 {finding.where}", finding.message, count=1)
+        return f"the tokenizer is Python code, {without.partition(', ')[2]}"
     if finding.code is not Code.INSECURE or finding.severity is Severity.ERROR:
         return ""
     if "trust" in finding.where:
