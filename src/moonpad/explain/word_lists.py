@@ -27,7 +27,7 @@ _ITEM: Final = re.compile(
 _INTERPRETER: Final = re.compile(r"python[\d.]*|bash|sh|uv|uvx|kubectl|helm|curl|docker|podman")
 """What runs a program of another name, or none of an engine's."""
 _VERB: Final = re.compile(r"[a-z]{2,20}")
-_OF_SERVERS: Final = frozenset({"serve", "server", "start", "run", "vllm", "sglang", "llama"})
+_OF_SERVERS: Final = frozenset({"serve", "server", "start", "run"})
 _DASHED: Final = re.compile(
     r"^(?P<indent>[ ]*)-[ ]+\S[^\n]*\n"
     r"(?:(?P=indent)-[ ]+\S[^\n]*(?:\n|\Z)|[ \t]*(?:#[^\n]*|\{\{-?[^\n]*\}\}[ \t]*)\n){3,200}",

@@ -25,7 +25,7 @@ def errors_and_warnings(text: str, name: str) -> list[str]:
         ("# A bench of vLLM\n\n```bash\n--seed kind=static,value=42\n```\n", "bench.md"),
         ('# A bench of vLLM\n\n```bash\n--backend \'{"kind":"local","model":"m"}\'\n```\n', "bench.md"),
         (
-            'train("a model for vLLM", ["--model", "m", "--lora-rank", r, "--epochs", n, "--batch-size", b])\n',
+            'train("for vLLM", ["--model", "m", "--lora-rank", r, "--epochs", n, "--batch-size", b, "--rate", x])\n',
             "train.sh",
         ),
         ('FORBIDDEN = ["--model", "--revision", "--host", "--port", "--api-key"]  # of vllm serve\n', "schema.py"),
