@@ -42,7 +42,7 @@ _NEWLINE: Final = re.compile(r"(?<!\\)\\n")
 _OTHER_CODE: Final = re.compile(r"[;,.:][ \t]+`")
 """Where a sentence goes on behind a command, with other code."""
 _SPOKEN: Final = re.compile(
-    rf"(?<![\w/-])(?:[A-Z][A-Z0-9_]{{0,60}}+=\S{{1,300}}+[ \t]{{1,20}}+(?:\\\n[ \t]{{0,20}}+#?[ \t]{{0,20}}+)?){{0,20}}"
+    rf"(?<![\w/-])(?:[A-Z][A-Z0-9_]{{0,60}}+=\S{{1,300}}+[ \t]{{1,20}}+(?:\\\n[ \t]{{0,20}}+#[ \t]{{0,20}}+)?){{0,20}}"
     rf"(?:python3? (?:-m )?)?"
     rf"(?:[^\s/]{{0,64}}+/){{0,12}}(?:{SPEAKING.pattern})"
 )
