@@ -73,6 +73,8 @@ FORKS_BY_PROGRAM: Final = (
     # https://github.com/ROCm/ATOM/blob/main/docs/vllm_plugin_backend_guide.md: its own models and attention
     # https://github.com/1CatAI/1Cat-vLLM: kernels for V100, and numbers of its own
     Fork("vllm serve", r"1Cat-vLLM", "1Cat-vLLM, a fork of vLLM for V100"),
+    # https://github.com/intel/ipex-llm/tree/main/docker/llm/serving/xpu: releases of 2025, with options of its own
+    Fork("vllm serve", r"\bipex_llm\.vllm\.", "IPEX-LLM's build of vLLM", frozenset({"--load-in-low-bit"})),
     # https://github.com/HabanaAI/vllm-fork
     Fork(
         "vllm serve",

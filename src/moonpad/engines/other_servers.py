@@ -7,6 +7,7 @@ from typing import Final
 
 OTHER_SERVERS: Final[Mapping[str, frozenset[str]]] = {
     "vllm serve": frozenset({"--omni"}),
+    "vllm bench serve": frozenset({"--omni"}),
     "vllm-ascend": frozenset({"--omni"}),
     "sglang": frozenset({
         *("--ulysses-degree", "--ring-degree", "--sp-degree", "--num-gpus", "--vae-path", "--enable-cfg-parallel"),

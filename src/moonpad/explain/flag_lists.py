@@ -10,7 +10,7 @@ from typing import Final
 
 from moonpad.catalog.options import option_set
 from moonpad.engines import ENGINES
-from moonpad.engines.argv_reader import parse
+from moonpad.engines.argv_reader import Parsed, parse
 from moonpad.engines.command_line import CommandLine
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command, Script, Word
@@ -74,6 +74,7 @@ def _unchanged(before: Command, changed: Command) -> Iterator[Word]:
 ELLIPSES: Final = frozenset({"...", "…", "[...]"})
 """What an author writes for words that he leaves out."""
 _FEWEST: Final = 3
+_PAIR: Final = re.compile(r"[a-z]\w*=[^=]|\{\"")
 _EDITED: Final = re.compile(
     r"[ \t]*#+[ ]*(?:edit|change|modify|adjust|update|in|修改|编辑)(?![a-z])[ ]{0,2}[^\n]{0,40}?"
     r"[\w./-]+\.(?:sh|service|ya?ml|env|conf|py|toml)\b[ ]?[:：]?(?![\w/])",
@@ -136,7 +137,22 @@ def with_program(command: Command, of: Collection[str] = ()) -> Command:
     # One known flag of two, or two of seven, may be a proxy's or a client's, which has an option of that name too.
     most = 3 * (known + begun) >= len(flags) if known > 1 else 2 * (known + begun) > len(flags)
     listed = known > 2 or bool(known and (most or set(_MODEL) & set(flags)))
-    return replace(command, program=best) if listed and not _names_only(command, best) else command
+    # Where most are no release's, those that are known are another program's too: `--model m --epochs 3 --lora-rank 8`.
+    listed &= len(flags) - known - begun < max(_FEWEST, known + begun)
+    others = known < _FEWEST and _has_pairs_for_words(command, best)
+    return replace(command, program=best) if listed and not others and not _names_only(command, best) else command
+
+
+def _has_pairs_for_words(command: Command, program: str) -> bool:
+    """Whether a number or a word of a list is given as `kind=static,value=42`: the option is another program's, which
+    has one of that name too."""
+    options = option_set(program)
+    parsed = parse([word.text for word in command.argv], Grammar(options)) if options is not None else Parsed()
+    return any(
+        each.problem == "invalid-value" and isinstance(each.value, str) and _PAIR.match(each.value)
+        for each in parsed.occurrences
+        if options is not None and each.flag and (option := options.named(each.flag)) and option.kind != "json"
+    )
 
 
 def _asks_several_models(command: Command) -> bool:
@@ -148,10 +164,11 @@ def _asks_several_models(command: Command) -> bool:
 def _names_only(command: Command, program: str) -> bool:
     """Whether it lists what options there are, as a form does that asks for their values: none has one, and several
     take one."""
-    if not all(word.text.startswith("-") and "=" not in word.text for word in command.argv):
+    texts = [word.text for word in command.argv if not word.text.startswith("<what ")]
+    if not all(text.startswith("-") and "=" not in text for text in texts):
         return False
     options = option_set(program)
-    parsed = parse([word.text for word in command.argv], Grammar(options)) if options is not None else None
+    parsed = parse(texts, Grammar(options)) if options is not None else None
     return parsed is not None and sum(each.problem == "missing-value" for each in parsed.occurrences) > 1
 
 

@@ -12,6 +12,7 @@ from moonpad.catalog.options import newest, option_set
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Parsed, parse
 from moonpad.engines.option_grammar import Grammar
+from moonpad.explain.accepted_options import but_accepted
 from moonpad.explain.alternatives import fold
 from moonpad.explain.chat_programs import is_chat
 from moonpad.explain.checks.certainty import as_certain
@@ -259,7 +260,8 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
         if engine and (book := rulebook(name, version)) is not None:
             words = [word.text for word in command.argv]
             parsed = parse(words, Grammar(book.options))
-            about_it += as_certain(flag_remarks(words, parsed, book, script.budget), command, parsed, book, version)
+            flags = as_certain(flag_remarks(words, parsed, book, script.budget), command, parsed, book, version)
+            about_it += but_accepted(flags, command, script)
             about_it += env_remarks(command.env, book, script.budget, named=bool(version.text))
             about_it += [*router_addresses(command), *file_of_pools(command, script)]
         remarks += (replace(remark, command=number) for remark in about_it)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Final
 
-from moonpad.engines.foreign_names import LAUNCHERS, MENTION, OTHER_ENGINES, PROGRAM_OF, SPEAKING, UNNAMED
+from moonpad.engines.foreign_names import LAUNCHERS, MENTION, OTHER_ENGINES, PROGRAM_OF, SPEAKING
 from moonpad.engines.image_names import OF_NO_ENGINE
 from moonpad.explain.chat_programs import chat_programs
 from moonpad.explain.commands import Command, Piece, Word
@@ -21,6 +21,7 @@ from moonpad.explain.offline_programs import offline_programs
 from moonpad.explain.option_names import as_option
 from moonpad.explain.programs import base_name, is_waiting, starts_with_options
 from moonpad.explain.python.signs import is_python
+from moonpad.explain.service_options import service_options
 from moonpad.explain.shell.handed_texts import handed_texts
 from moonpad.explain.shell.helm_values import helm_values
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
@@ -39,11 +40,7 @@ DECISIVE: Final = frozenset({
     *("--tp_size", "--ep_size", "--max_seq_len", "--n-gpu-layers", "-ngl", "--ctx-size"),
 })  # fmt: skip
 """With one of these a few options are a deployment, and with two of them a command of an unknown program is one."""
-_SETTING: Final = re.compile(
-    r"\b(?:OPTION_|option\.)([A-Za-z_]{2,60})[\"']?[ \t]*[:=][ \t]*(?:[\"']([^\"'\n]{1,200})[\"']|([^\s\"',}]{1,200}))"
-)
 _MODEL_FLAGS: Final = ("--model", "--model-path")
-_MODEL: Final = re.compile(r"\b(?:HF_MODEL_ID|MODEL_ID|model_id)[\"']?[ \t]*[:=][ \t]*[\"']?([\w.-]+/[\w.-]+)")
 _MODEL_KEY: Final = re.compile(
     r"^[ \t{-]*[\"']?(?:model|model_path|model_id|hf_model|model_name_or_path)[\"']?[ \t]*[:=][ \t]*"
     r"[\"']?([\w.-]+/[\w.-]+)",
@@ -134,7 +131,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
         _option_arrays(state, texts),
         _keyed_commands(state, texts),
         _variables(state),
-        _settings(state, texts),
+        service_options(state, texts, DECISIVE),
         handed_texts(state, texts),
         exported_options(state, texts, DECISIVE),
         _named_options(state, texts),
@@ -296,27 +293,6 @@ def _variables(state: ScriptState) -> Iterator[Command]:
                 seen.add((image, *words))
                 rest = more("<what the image adds>", command.line)
                 yield replace(command, program="fragment", prefix=(), argv=(*words, rest), env={}, wrappers=())
-
-
-def _settings(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
-    """`OPTION_TENSOR_PARALLEL_DEGREE`, `option.max_model_len=…`: what managed services call an engine's options."""
-    for start, text in texts:
-        found = list(islice(_SETTING.finditer(text), _MOST))
-        words: list[Word] = []
-        for match in found:
-            at, end = start + match.start(), start + match.end()
-            value = state.text.word((match[2] or match[3] or "").strip(), at, end)
-            words += as_option(match[1].removesuffix("_degree").removesuffix("_DEGREE"), value, PROGRAM_OF[UNNAMED])
-        if len(found) > 2 and {word.text for word in words if word.text.startswith("-")} & DECISIVE:
-            if model := _MODEL.search(text):
-                at = start + model.start(1)
-                words = [
-                    state.text.word("--model", at, at),
-                    state.text.word(model[1], at, start + model.end(1)),
-                    *words,
-                ]
-            rest = more("<what the service adds>", words[0].line)
-            yield fragment([*words, rest], state, "")
 
 
 def _flag(word: Word) -> str:

@@ -42,10 +42,13 @@ _OBJECT: Final = re.compile(
 """In front of the name of an object that is called as the program is: `kubectl scale deployment llama-server`."""
 _LINE: Final = 600
 _JOINED: Final = 20
+_NEWLINE: Final = re.compile(r"(?<!\\)\\n")
+"""The end of a line in a text of JSON or Python, `"vllm serve …\\n"`."""
 _OTHER_CODE: Final = re.compile(r"[;,.:][ \t]+`")
 """Where a sentence goes on behind a command, with other code."""
 _SPOKEN: Final = re.compile(
-    rf"(?<![\w/-])(?:[A-Z][A-Z0-9_]{{0,60}}+=\S{{1,300}}+[ \t]{{1,20}}+){{0,20}}(?:python3? (?:-m )?)?"
+    rf"(?<![\w/-])(?:[A-Z][A-Z0-9_]{{0,60}}+=\S{{1,300}}+[ \t]{{1,20}}+(?:\\\n[ \t]{{0,20}}+#[ \t]{{0,20}}+)?){{0,20}}"
+    rf"(?:python3? (?:-m )?)?"
     rf"(?:[^\s/]{{0,64}}+/){{0,12}}(?:{SPEAKING.pattern})"
 )
 """Its parts are bounded and tried once: a line of a million characters takes a second, where it took minutes."""
@@ -84,6 +87,8 @@ def read_spoken(state: ScriptState, start: int, text: str) -> None:
             quote = '"'
         if quote in ('"', "'", "`") and (closing := text.find(quote, begin, end)) > 0:
             end = closing
+            if quote == '"' and (broken_off := _NEWLINE.search(text, begin, end)):
+                end = broken_off.start()
         elif quote == "`" and not _opens(text[begin:end]) and (wrapped := _WRAPPED.match(text, end)):
             end, broken = wrapped.end(), end
         elif behind := _OTHER_CODE.search(text, begin, end):

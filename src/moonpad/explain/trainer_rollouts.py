@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 
 from msgspec import Struct
@@ -30,6 +30,7 @@ from moonpad.engines.value_checks import whole
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Judged, Remark, make_remark, printable
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 ROLLOUT: Final = "rollout"
 """The kind of such a judgement."""
@@ -38,6 +39,7 @@ _LEAST: Final = 2
 _LONGEST: Final = 2000
 _COMMENT: Final = re.compile(r"[ \t]*#")
 _ALIKE: Final = 0.87
+_SLIP: Final = 0.7
 
 
 class _Given(Struct, frozen=True):
@@ -124,10 +126,21 @@ def _misspelt(trainer: Trainer, engine: str, given: Sequence[_Given]) -> Iterato
     for option in dict.fromkeys(given):
         if _releases(engine, option.flag) or option.written in trainer.sizes:
             continue
-        for near in get_close_matches(option.flag, names, n=1, cutoff=_ALIKE):
+        near_names = get_close_matches(option.flag, names, n=1, cutoff=_ALIKE)
+        for near in (name for name in near_names if _is_slip(option.flag, name)):
             meant = f"--{engine}-{near.removeprefix('--')}"
             message = f"{option.written}: no recorded release of {ENGINES[engine].facts.title} has {option.flag}"
             yield _remark(option.written, message, f"write {meant}", Code.UNKNOWN_FLAG)
+
+
+def _is_slip(flag: str, name: str) -> bool:
+    """Whether one word of them differs, and by a slip. A name with other words is an option of its own, which a build
+    of the trainer's may have: `--x-loader-ib-device` beside `--x-loader-backend`."""
+    words, others = flag.split("-"), name.split("-")
+    if len(words) != len(others):
+        return flag.replace("-", "") == name.replace("-", "")
+    apart = [(word, other) for word, other in zip(words, others, strict=True) if word != other]
+    return len(apart) == 1 and SequenceMatcher(None, *apart[0]).ratio() >= _SLIP
 
 
 def _refused(
@@ -156,5 +169,6 @@ def _written(given: Sequence[_Given], flag: str) -> str:
 
 
 def _remark(where: str, message: str, remedy: str, code: Code) -> Remark:
-    """A warning: how the trainer reads its options by release is not recorded."""
-    return make_remark(Severity.WARNING, code, printable(where), printable(message), printable(remedy))
+    """A warning: how the trainer reads its options by release is not recorded. It is of no command: none is judged."""
+    remark = make_remark(Severity.WARNING, code, printable(where), printable(message), printable(remedy))
+    return replace(remark, command=None)

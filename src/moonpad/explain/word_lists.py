@@ -26,6 +26,8 @@ _ITEM: Final = re.compile(
 )
 _INTERPRETER: Final = re.compile(r"python[\d.]*|bash|sh|uv|uvx|kubectl|helm|curl|docker|podman")
 """What runs a program of another name, or none of an engine's."""
+_VERB: Final = re.compile(r"[a-z]{2,20}")
+_OF_SERVERS: Final = frozenset({"serve", "server", "start", "run"})
 _DASHED: Final = re.compile(
     r"^(?P<indent>[ ]*)-[ ]+\S[^\n]*\n"
     r"(?:(?P=indent)-[ ]+\S[^\n]*(?:\n|\Z)|[ \t]*(?:#[^\n]*|\{\{-?[^\n]*\}\}[ \t]*)\n){3,200}",
@@ -94,15 +96,17 @@ def _command(words: list[Word], added: str, state: ScriptState, decisive: Collec
     if program_named(peeled.program) is not None:
         argv, wrappers = (*peeled.argv, *rest), peeled.wrappers
         yield Command(peeled.program, argv, peeled.prefix, {}, wrappers, line=words[0].line)
-    elif not _begins_with_other(started):
+    elif not _begins_with_other([*started, *words[1:2]]):
         yield fragment([*words, *rest], state, "")
 
 
 def _begins_with_other(words: Sequence[Word]) -> bool:
-    """`["scripts/deploy.sh", "--model", …]`, `["python", "-m", "tools.load", …]`: what reads the options is a program
-    of somebody's own."""
+    """`["scripts/deploy.sh", "--model", …]`, `["python", "-m", "tools.load", …]`, `["eval", "run", "--model", …]`: what
+    reads the options is a program of somebody's own."""
     first = base_name(words[0]) if words else ""
-    return first.endswith((".sh", ".py")) or _INTERPRETER.fullmatch(first) is not None
+    verbs = [word.text for word in words[:2]]
+    own = len(verbs) > 1 and all(map(_VERB.fullmatch, verbs)) and verbs[0] not in _OF_SERVERS
+    return own or first.endswith((".sh", ".py")) or _INTERPRETER.fullmatch(first) is not None
 
 
 def _apart(word: Word) -> list[Word]:

@@ -151,7 +151,6 @@ vllm serve $MODEL --served-model-name ${MODEL} --tensor-parallel-size 8
         "/opt/lucebox-hub/build/bin/llama-server -m x.gguf --target-gpu 0 --draft-gpu 1\n",
         "sglang serve --model-path deepseek-ai/DeepSeek-R1 --device cpu --tp 6\n",
         "vllm serve a/b --prefix-caching-hash-algo sha256_cbor_64bit\n",
-        "# A\n\n```bash\nguidellm run --backend x\n```\n\n```bash\n--seed kind=static,value=42\n```\n",
         OWN_BUILD,
         "pip install sglang==0.5.10\nsglang serve --model-path a/b --nnodes <节点数> --node-rank 0\n",
         V32,

@@ -167,15 +167,20 @@ _OF_CHINA: Final = {
     "iluvatar": r"天数智芯|\bIluvatar(?: ?CoreX)?\b",
     "enflame": r"燧原|\bEnflame\b",
 }
+_OF_NEURON: Final = (
+    r"\bTrainium|\bInferentia|\b(?:trn[1-3]|inf[12])[a-z]?\.\w{0,4}xlarge|\boverride[_-]neuron[_-]config\b"
+    r"|\bNEURON_(?:RT|CC|COMPILED)_\w|\bVLLM_PLUGINS=[\"']?neuron\b|--device[ =]neuron\b"
+)
+"""https://awsdocs-neuron.readthedocs-hosted.com: instances, variables and options of vLLM for them."""
 _OF_OTHERS: Final = re.compile(
     rf"(?P<gaudi>{_OF_GAUDI})|(?P<tpu>{_OF_TPU})|{'|'.join(f'(?P<{name}>{sign})' for name, sign in _OF_CHINA.items())}"
     r"|\bIntel (?:Arc|Data Center GPU|GPU Max)|\bArc (?:Pro )?[AB]\d{2,3}\b|\bxpu-smi\b"
-    r"|\bTrainium|\bInferentia|--device[ =]xpu\b"
+    rf"|--device[ =]xpu\b|(?P<neuron>{_OF_NEURON})"
 )
 _MAKERS: Final = {
     **{"gaudi": "Intel Gaudi", "tpu": TPUS, "metax": "MetaX GPUs", "cambricon": "Cambricon MLUs"},
     **{"moore": "Moore Threads GPUs", "hygon": "Hygon DCUs", "kunlun": "Kunlunxin XPUs", "iluvatar": "Iluvatar GPUs"},
-    "enflame": "Enflame GCUs",
+    **{"enflame": "Enflame GCUs", "neuron": "AWS Trainium or Inferentia"},
 }
 
 

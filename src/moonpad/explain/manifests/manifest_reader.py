@@ -14,7 +14,7 @@ from typing import Final
 from yaml import MappingNode, Node
 
 from moonpad.engines import foreign_names as engines
-from moonpad.explain.commands import Command, Word, concatenated, whole_number
+from moonpad.explain.commands import Command, Word, whole_number
 from moonpad.explain.documents.surroundings import Surroundings, unknown_value
 from moonpad.explain.input_limits import COMMANDS, NESTING, too_deep, too_large
 from moonpad.explain.manifests import config_maps, tested_servers
@@ -32,6 +32,7 @@ from moonpad.explain.manifests.folded_text import folded, unfolded
 from moonpad.explain.manifests.layout_keys import layout_of
 from moonpad.explain.manifests.made_commands import MadeCommands
 from moonpad.explain.manifests.node_labels import kinds_of
+from moonpad.explain.manifests.notebook_cells import CELLS, shell_texts
 from moonpad.explain.manifests.option_maps import has_bare_json, list_words, model_named, named_by_key
 from moonpad.explain.manifests.pod_groups import PodGroup, groups_of_ranks, pod_group, ray_pods
 from moonpad.explain.manifests.pods import PodReader, is_container
@@ -40,7 +41,6 @@ from moonpad.explain.manifests.tried_options import is_tried
 from moonpad.explain.manifests.yaml_repair import readable
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 from moonpad.explain.programs import base_name, identify, names_engine_command
-from moonpad.explain.python.programs import read_cell
 from moonpad.explain.roles import ROLES, roles_of
 from moonpad.explain.shell.env_files import DEFAULT, variables_in
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
@@ -67,6 +67,7 @@ _NESTED_YAML: Final = frozenset({"serveConfigV2", "values", "valuesContent", "va
 _LEAST_LINES: Final = 2
 _SIDECAR: Final = "Always"
 """The restart policy of an init container that goes on running."""
+_FLAG: Final = re.compile(r"--[^\s-]")
 
 
 def read_manifest(text: str, start: int, state: ScriptState) -> bool:
@@ -196,8 +197,9 @@ class _ManifestReader:
             self.state.commands[before:] = [replace(command, line=line) for command in self.state.commands[before:]]
         elif scalar(fields.get("modelCommand")) in engines.COMMANDS_OF_CHART:
             self.made.by_chart(fields, around)
-        elif scalar(fields.get("cell_type")) == "code":
-            self._cell(fields, around)
+        elif (kind := scalar(fields.get("cell_type"))) in CELLS:
+            for text in shell_texts(fields, kind, self.source, self.state):
+                self._script(text, {}, around)
         elif "Config" in fields and "Image" in self.fields(fields["Config"]):
             self._inspected(fields, around)
         elif is_container(fields):
@@ -270,7 +272,7 @@ class _ManifestReader:
     def _holds_flags(self, node: Node) -> bool:
         """Whether it is a list or a text of options without a program."""
         texts = [scalar(item) for item in items(node)] or [scalar(node)]
-        return texts[0].startswith("--") and (len(texts) > 1 or " " in texts[0])
+        return _FLAG.match(texts[0]) is not None and (len(texts) > 1 or " " in texts[0])
 
     def _is_whole(self, around: Surroundings, depth: int) -> bool:
         """Whether it is all of a file without a kind, which another one does not name."""
@@ -292,7 +294,7 @@ class _ManifestReader:
         elif text := scalar(node):
             if name in _NESTED_YAML and self._nested(node):
                 return
-            if text.startswith("--") and text.count(" --") > 0:
+            if _FLAG.match(text) and text.count(" --") > 0:
                 self._flags(node, around)
                 return
             if names_engine_command(text) and (len(text.split()) > 1 or name.lower() in _RUNS):
@@ -328,7 +330,7 @@ class _ManifestReader:
         words = [self.pods.interpolated(item, around, around.variables) for item in items(node)]
         if not words[0].text.startswith("-"):
             Shell(self.state, Source.block(self.state.text, self.source.start, self.source.text)).command(words)
-        elif sum(word.text.startswith("--") for word in words) > 1:
+        elif sum(_FLAG.match(word.text) is not None for word in words) > 1:
             argv = tuple(list_words(node, self.source))
             env = dict(around.beside)
             self.state.add(Command("fragment", argv, (), env, label=around.label, line=words[0].line))
@@ -347,16 +349,6 @@ class _ManifestReader:
             for command in self.state.commands[before:]
         ]
         self.pods.deployed(before, replace(around, controller=""), word.line)
-
-    def _cell(self, fields: Fields, around: Surroundings) -> None:
-        """A cell of a notebook: its lines behind `!`, or a whole cell behind `%%bash`."""
-        lines = [self.word(line) for line in items(fields.get("source"))] or [self.word(fields["source"])]
-        whole = concatenated(lines, lines[0])
-        has_shell = read_cell(whole, self.state)
-        if not has_shell or not names_engine_command(whole.text):
-            return
-        text = re.sub(r"^%%\w+.*$|^[ \t]*[!%]", lambda mark: " " * len(mark.group()), whole.text, flags=re.MULTILINE)
-        self._script(replace(whole, text=text), {}, around)
 
     def _inspected(self, fields: Fields, around: Surroundings) -> None:
         """What `docker inspect` prints of a container."""

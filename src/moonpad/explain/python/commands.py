@@ -19,8 +19,9 @@ from moonpad.explain.source_text import Source
 from moonpad.values.records import replace
 
 _FENCE: Final = re.compile(
-    r"^[ \t]*```[ \t]*(?:bash|sh|shell|console|zsh|text)?[ \t]*\n((?:(?![ \t]*```).*\n)+)[ \t]*```", re.MULTILINE
+    r"^[ \t]*```[ \t]*(?P<language>[^\s`]*)[^\n`]*\n(?P<code>(?:(?![ \t]*```).*\n)*)[ \t]*```", re.MULTILINE
 )
+_OF_SHELL: Final = frozenset({"", "bash", "sh", "shell", "console", "zsh", "text"})
 
 _PARAGRAPH: Final = re.compile(r"\n[ \t]*\n.*[A-Za-z]'[a-z]{0,2}(?![\w'])", re.DOTALL)
 """An apostrophe in a text of several paragraphs."""
@@ -65,11 +66,14 @@ def emit(value: Text | Listing | Table, options: EngineOptions, environment: Map
 
 def _code(word: Word) -> Iterator[Word]:
     """What a shell may read of a text: in Markdown its fences."""
-    fences = list(_FENCE.finditer(word.text))
-    for fence in fences:
-        yield cut(word, fence.start(1), fence.end(1))
-    if not fences:
-        yield word
+    inside = list(fences(word))
+    yield from inside or [word]
+
+
+def fences(word: Word) -> Iterator[Word]:
+    """The blocks of a Markdown text that are a shell's."""
+    blocks = (fence for fence in _FENCE.finditer(word.text) if fence["code"] and fence["language"] in _OF_SHELL)
+    return (cut(word, block.start("code"), block.end("code")) for block in blocks)
 
 
 def _stands_for_itself(source: Listing | Text) -> bool:

@@ -339,7 +339,8 @@ class Evaluator:
                 self.extend(listing, spread(value))
             return listing
         texts = [value for value in values if isinstance(value, Text)]
-        if len(texts) == len(values) and any(isinstance(text.value, str) for text in texts):
+        is_text = any(isinstance(text.value, str) or text.sources for text in texts)
+        if len(texts) == len(values) and (is_text or any(isinstance(term, ast.JoinedStr) for term in (left, *terms))):
             for text in texts:
                 text.used = True
             sources = [source for text in texts for source in (text, *text.sources)]

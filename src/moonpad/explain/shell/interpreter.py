@@ -24,7 +24,7 @@ from moonpad.explain.shell.expansion import Expander, assignment_of, with_progra
 from moonpad.explain.shell.fed_shells import reads_heredoc
 from moonpad.explain.shell.loops import loop_values, reads_arguments
 from moonpad.explain.shell.scope import Layer, Scope, size_of, unresolved
-from moonpad.explain.shell.sentences import is_sentence
+from moonpad.explain.shell.sentences import as_spoken, is_sentence
 from moonpad.explain.shell.shell_builtins import run_builtin
 from moonpad.explain.shell.shell_files import add_file, here_manifest
 from moonpad.explain.shell.shell_output import output_of, written_by
@@ -110,7 +110,7 @@ class ScriptState:
 
     def add(self, command: Command) -> None:
         self.budget.count(command.program != "other")
-        self.commands.append(command)
+        self.commands.append(as_spoken(command))
         if command.program not in ("other", "fragment"):
             self.last_known = command
 

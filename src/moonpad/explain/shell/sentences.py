@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from moonpad.explain.commands import Word, cut
+from moonpad.explain.commands import Command, Word, cut
 from moonpad.explain.programs import program_named
 from moonpad.values.records import replace
 
@@ -59,6 +59,23 @@ OF_SENTENCES: Final = _SAYS | frozenset(
 
 _OF_REMARKS: Final = OF_SENTENCES - {"a"}
 """Words that only a sentence has: an adapter or a model can be called `a`, as in `--lora-modules a b`."""
+
+
+_BETWEEN: Final = frozenset({"with", "without", "using", "and", "as", "for", "on", "via", "by", "under", "then"})
+"""Words of a sentence between a program and its options."""
+_SPEAKERS: Final = OF_SENTENCES | {"we", "We", "I", "you", "You", "On", "With", "For", "Then", "To"}
+_FULL_STOP: Final = re.compile(r"(\d+(?:\.\d+)?)[.,;]")
+
+
+def as_spoken(command: Command) -> Command:
+    """A command in a sentence, `we start vllm serve with --max-num-seqs b.`, without the sentence's own words and its
+    full stop. Where such a word stands for the model its options alone are known, and a value may be a letter."""
+    argv = command.argv
+    speaks = len(argv) > 1 and argv[0].text in _BETWEEN and argv[1].text.startswith("--")
+    stop = _FULL_STOP.fullmatch(argv[-1].text) if argv and command.program != "other" else None
+    if stop is not None and (speaks or any(word.text in _SPEAKERS for word in command.prefix)):
+        argv = (*argv[:-1], replace(argv[-1], text=stop[1], pieces=()))
+    return replace(command, argv=argv[1:] if speaks else argv, guessed=command.guessed or speaks)
 
 
 def is_sentence(program: str, argv: Sequence[Word]) -> bool:

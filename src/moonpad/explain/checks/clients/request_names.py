@@ -23,7 +23,7 @@ _REQUEST: Final = re.compile(r"\bcurl\b.*|/v1/(?:chat/)?completions\b")
 _ASKS: Final = re.compile(r"[\"']model[\"']\s*:\s*[\"'](?P<name>[^\"'\\\n]{1,120})[\"']")
 _BELOW: Final = 25
 """Lines of a request's body."""
-_PORT: Final = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})")
+_PORT: Final = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|//[^/\s:\"']{1,100}):(\d{2,5})")
 _RENAMES: Final = re.compile(r"litellm|nginx|envoy|haproxy|model_list|model-alias|semantic[- ]router|ollama", re.I)
 """What may turn one name into another, or answer by itself."""
 _LORA: Final = ("--enable-lora", "--lora-modules")

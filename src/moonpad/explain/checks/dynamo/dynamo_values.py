@@ -117,7 +117,7 @@ def ports_of_workers(case: Case) -> Iterator[Remark]:
     """Two workers of one machine, as their devices say, on one port for their status or their events."""
     command = case.commands[0]
     own = _devices(command)
-    if not by_module(command) or not own:
+    if not by_module(command) or not own or case.script.objects:  # each pod has ports of its own
         return
     others = [
         other

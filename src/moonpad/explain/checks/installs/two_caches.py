@@ -115,7 +115,7 @@ def folder_beside(case: Case) -> Iterator[Remark]:
     parent = model.rpartition("/")[0]
     lines = [text for _, text in numbered(script, 1, len(script.lines))]
     found = [match["folder"].rstrip("/") for text in lines if (match := _INTO_FOLDER.search(text[:_LONGEST]))]
-    beside = [folder for folder in found if folder.rpartition("/")[0] == parent and "$" not in folder]
+    beside = [folder for folder in found if folder.rpartition("/")[0] == parent and not unresolved(folder)]
     speaks = sum(model in text for text in lines)
     if len(found) != 1 or not beside or beside[0] == model or speaks > 1 or case.commands[0].container is not None:
         return

@@ -18,10 +18,13 @@ from moonpad.catalog.other_models import (
 from moonpad.engines import draft_names as drafts
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.image_names import OF_ENGINE
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.other_families import in_full
 from moonpad.explain.checks.releases.told_faults import tells_of_failure
+from moonpad.explain.documents.built_forks import built_fork
+from moonpad.explain.documents.text_hints import version_of_image
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.longer_contexts import is_stretched, may_be_longer
 from moonpad.explain.results import Edit, Remark, make_remark
@@ -204,6 +207,8 @@ def release_of_others(case: Case) -> Iterator[Remark]:
         return
     if known is None or not release or not versions(case.engine.program) or _is_development(release):
         return
+    if _is_own_build(case):
+        return
     title = case.engine.facts.title
     if first and order(release) < order(first):
         upon = f" is built upon {case.base} {release}, which" if release != case.version else ""
@@ -213,6 +218,16 @@ def release_of_others(case: Case) -> Iterator[Remark]:
         message = f"{title} {case.version} has no class for {known.title} any more: it went with {gone}"
         remedy = f"take a release before {gone}"
         yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, "engine", message, remedy)
+
+
+def _is_own_build(case: Case) -> bool:
+    """Whether an image of the model's own makers runs, or a fork that the text builds: it may have the class before any
+    release of the engine."""
+    command = case.commands[0]
+    image = command.container.image if command.container is not None else None
+    if image is not None and "/" in image.text and not any(pattern.match(image.text) for pattern, _ in OF_ENGINE):
+        return version_of_image(image.text) is None
+    return bool(built_fork(case.engine.name, case.script.lines))
 
 
 def _built_upon(case: Case) -> str:

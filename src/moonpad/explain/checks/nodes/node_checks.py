@@ -16,6 +16,7 @@ from moonpad.explain.checks.nodes.data_parallel import LARGEST_MACHINE
 from moonpad.explain.checks.options.placeholders import placeholders_in
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.documents.spoken_capabilities import other_maker
 from moonpad.explain.documents.spoken_ranks import tells_of_other_ranks
 from moonpad.explain.grouping import ADDRESS, value_of
 from moonpad.explain.results import Edit, Remark, make_remark
@@ -79,6 +80,8 @@ def node_remarks(
     if engine.nodes is not None:
         alone = first.node.nodes is None and commands[0].pods == 1
         by_runner = is_in_lines(_OF_RUNNER, script.lines, 200) or is_one_machine(cluster, script)
+        # How many devices a machine of theirs has is not known: 64 are in one trn2.48xlarge.
+        by_runner |= cluster is None and other_maker(script) != ""
         if commands[0].pods > 1 and not by_runner:
             joined = starts_ray(script)
             if joined or is_in_lines(_GROUP, script.lines, 200):

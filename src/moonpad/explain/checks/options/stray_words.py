@@ -66,8 +66,8 @@ def stray_remarks(
     if any(isinstance(option.value, str) and GLUED.fullmatch(option.value) for option in reading.parsed.occurrences):
         return  # it is the value of the option that is glued to another's
     for at, text in reading.parsed.positionals:
-        if text.startswith(("{%", "{#", "%%")):
-            return  # a template's own words
+        if text.startswith(("{%", "{#", "%%", "++")):
+            return  # a template's own words, or a setting of Hydra, `++trainer.nodes=2`: another program reads them
         if text in LEFT_OUT:
             return  # what the text leaves out, and goes on about
         if _OPTIONAL.fullmatch(text) or text == "\\":
