@@ -141,7 +141,7 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     if place is not None and any(_value(case, term, row) == _OFF for term in row.lacks):
         # Who switches off what is needed does not want it.
         edits = [Edit(place.index, place.length, ())] if _LEAVE in remedy else []
-    if row.drop and place is not None:
+    elif row.drop and place is not None:
         edits.append(Edit(place.index, place.length, ()))
     shown, at = flag.lstrip("$"), place.index if place is not None else None
     of_newest = severity is Severity.WARNING and not row.warns and _is_of_newest(row, case)
