@@ -10,7 +10,6 @@ from moonpad.explain.commands import Command
 from moonpad.explain.programs import starts_with_options
 from moonpad.explain.shell.interpreter import ScriptState
 
-
 _EXPLAINED: Final = re.compile(r"[ \t>]*[-*+][ ]+[*_]{0,2}`[^`\n]{1,200}`[*_]{0,2}[ ]?(?:[:：]|-{1,2}[ ]|[–—(])[ ]?\S")
 """`- `--tensor-parallel-size 8`: the model is split over 8 devices`."""
 _LONGEST: Final = 400
@@ -29,8 +28,8 @@ def without_parts(state: ScriptState) -> list[Command]:
 
 
 def _is_explained(part: Command, state: ScriptState, given: list[Mapping[str, str]]) -> bool:
-    """Whether each item of the list says what its option is for, and a whole command has two thirds of them or more, and
-    none with another value: `the manifests start it with:` above the command itself."""
+    """Whether each item of the list says what its option is for, and a whole command has two thirds of them or more,
+    and none with another value: `the manifests start it with:` above the command itself."""
     own = _given(part)
     lines = {word.line for word in part.argv}
     if len(own) < 2 or not all(_EXPLAINED.match(state.text.lines[line - 1][:_LONGEST]) for line in lines):

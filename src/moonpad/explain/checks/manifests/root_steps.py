@@ -16,7 +16,8 @@ _USER: Final = "runAsUser"
 _NON_ROOT: Final = "runAsNonRoot"
 _INSTALLS: Final = re.compile(
     r"(?:^|[;&|({]|\b(?:then|do|else)[ ])[ \t]*(?:DEBIAN_FRONTEND=\S+[ ]+)?"
-    r"(?P<step>(?:apt-get|apt|apk|yum|dnf|microdnf)[ ]+(?:-\S+[ ]+){0,4}(?:install|update|add|upgrade)\b[^;&|\n]{0,200})"
+    r"(?P<step>(?:apt-get|apt|apk|yum|dnf|microdnf)[ ]+(?:-\S+[ ]+){0,4}(?:install|update|add|upgrade)\b"
+    r"[^;&|\n]{0,200})"
     r"(?![^\n]*\|\|)",
     re.MULTILINE,
 )
