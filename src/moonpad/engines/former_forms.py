@@ -24,8 +24,10 @@ OVERRIDES: Final[Mapping[str, str]] = {"llama-server": "--override-tensor"}
 """The option that says which tensors lie where: `pattern=CPU`, `pattern=CUDA0`, joined by commas."""
 BUFFERS: Final = ("CPU", "CUDA", "ROCm", "Vulkan", "SYCL", "Metal", "CANN", "OpenCL")
 """How the names of places begin; letters count."""
-_COUNTS: Final = re.compile(r"[a-z_]{1,30}=[0-9]{1,9}(?:,[a-z_]{1,30}=[0-9]{1,9}){0,9}", re.ASCII)
-"""`image=5,video=2` of vLLM's --limit-mm-per-prompt, before it was JSON."""
+_TO_FILL: Final = r"\$\{[^{}=]{1,100}\}|\$[A-Za-z_]\w{0,60}|\{[A-Za-z_][\w.]{0,60}\}|<[A-Za-z][^<>=]{0,60}>"
+_COUNT: Final = rf"(?:[a-z_]{{1,30}}|{_TO_FILL})=(?:[0-9]{{1,9}}|{_TO_FILL})"
+_COUNTS: Final = re.compile(rf"{_COUNT}(?:,{_COUNT}){{0,9}}", re.ASCII)
+"""`image=5,video=2` of vLLM's --limit-mm-per-prompt, before it was JSON; `${kind}=${limit}`, whatever the two hold."""
 
 
 def former_switch(program: str, names: Iterable[str]) -> str:
@@ -39,10 +41,12 @@ def form_changed(program: str, written: str) -> tuple[str, str] | None:
 
 
 def as_object(text: str) -> str:
-    """The JSON object of `name=number,…`; "" for every other text."""
+    """The JSON object of `name=number,…`, in which what stands in for a name or a number is left as it is; "" for every
+    other text."""
     if not _COUNTS.fullmatch(text):
         return ""
-    return json.dumps({name: int(value) for name, _, value in (pair.partition("=") for pair in text.split(","))})
+    pairs = (pair.partition("=") for pair in text.split(","))
+    return "{" + ", ".join(f"{json.dumps(name)}: {value.lstrip('0') or value}" for name, _, value in pairs) + "}"
 
 
 READS_TRUTHS: Final = frozenset({"ktransformers-legacy"})

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Final
 
+from moonpad.engines.former_forms import as_object
+
 _PLACEHOLDER: Final = re.compile(
     r"\$|<[^<>]*>|\{\{|\.\.\.|…|\*\*\*"
     r"|%\([A-Za-z_]\w*\)[sd]"  # of supervisord
@@ -60,7 +62,8 @@ def fits(kind: str, choices: tuple[str, ...], text: str, check: Callable[[str], 
         return number(text) is not None
     if kind == "json":
         value = as_json(text)  # a number alone or `true` is JSON, but no option of an engine takes it
-        return bool(_PLACEHOLDER.search(text)) or isinstance(value, dict | list | str) or text.strip() == "null"
+        stands_in = _PLACEHOLDER.search(text) is not None and not as_object(text)
+        return stands_in or isinstance(value, dict | list | str) or text.strip() == "null"
     return True
 
 

@@ -12,6 +12,7 @@ from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
 from moonpad.engines.option_grammar import SHORT_SIZES
+from moonpad.engines.value_checks import unresolved
 from moonpad.explain.accepted_options import EMPTY
 from moonpad.explain.change_edits import (
     TAKES_FROM,
@@ -238,8 +239,9 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 return
             message = f'{written} does not take "{shortened(given)}"'
             if known is not None and known.kind == "json" and (whole := as_object(given)):
-                mended = Edit(option.index, option.length, (written, whole))
-                yield error(Code.INVALID_VALUE, written, message, f"write it as JSON: '{whole}'", edits=[mended])
+                mended = [] if unresolved(given) else [Edit(option.index, option.length, (written, whole))]
+                as_json = whole if unresolved(given) else f"'{whole}'"
+                yield error(Code.INVALID_VALUE, written, message, f"write it as JSON: {as_json}", edits=mended)
                 return
             remedy = "ask the engine's --help" if known is None else what_it_takes(known.kind, given)
             if known is not None and known.choices and not book.before_all:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from moonpad.catalog.cached_names import FAMILIES, OURS, repository_of
+from moonpad.catalog.looked_up_files import looked_up_file
 from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model, models, uncounted_file, untyped_file
 from moonpad.catalog.other_models import other_model
@@ -46,6 +47,7 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     A folder, a placeholder or nothing is taken for what the text around it names. `served` is the name that clients
     use.
     """
+    written = looked_up_file(written) or written
     unknown = _unknown(written)
     if untyped_file(written):
         return None, unknown

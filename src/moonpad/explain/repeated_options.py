@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from typing import Final
+
 from moonpad.explain.commands import Command
 from moonpad.explain.programs import starts_with_options
 from moonpad.explain.shell.interpreter import ScriptState
+
+_EXPLAINED: Final = re.compile(r"[ \t>]*[-*+][ ]+[*_]{0,2}`[^`\n]{1,200}`[*_]{0,2}[ ]?(?:[:：]|-{1,2}[ ]|[–—(])[ ]?\S")
+"""`- `--tensor-parallel-size 8`: the model is split over 8 devices`."""
+_LONGEST: Final = 400
 
 
 def without_parts(state: ScriptState) -> list[Command]:
@@ -14,7 +22,36 @@ def without_parts(state: ScriptState) -> list[Command]:
     state.budget.work(len(parts) * len(whole) + sum(len(command.argv) for command in whole), "its lists of flags")
     words = [{word.text for word in command.argv} for command in whole]
     told = [part for part in parts if any({word.text for word in part.argv} <= own for own in words)]
+    given = [options for command in whole if (options := _given(command))] if len(told) < len(parts) else []
+    told += [part for part in parts if part not in told and given and _is_explained(part, state, given)]
     return [command for command in state.commands if command not in told] if told else list(state.commands)
+
+
+def _is_explained(part: Command, state: ScriptState, given: list[Mapping[str, str]]) -> bool:
+    """Whether each item of the list says what its option is for, and a whole command has two thirds of them or more,
+    and none with another value: `the manifests start it with:` above the command itself."""
+    own = _given(part)
+    lines = {word.line for word in part.argv}
+    if len(own) < 2 or not all(_EXPLAINED.match(state.text.lines[line - 1][:_LONGEST]) for line in lines):
+        return False
+    for options in given:
+        same = sum(options.get(name) == value for name, value in own.items())
+        if 3 * same >= 2 * len(own) and all(options.get(name, value) == value for name, value in own.items()):
+            return True
+    return False
+
+
+def _given(command: Command) -> Mapping[str, str]:
+    """The values of its options by their names."""
+    given: dict[str, str] = {}
+    name = ""
+    for word in command.argv:
+        if word.text.startswith("-"):
+            name, _, value = word.text.partition("=")
+            given[name] = value
+        elif name and not given[name]:
+            given[name] = word.text
+    return given
 
 
 def without_named_files(state: ScriptState) -> list[Command]:

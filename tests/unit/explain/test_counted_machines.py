@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.documents.device_mentions import machines_of
+from moonpad.explain.documents.device_mentions import machines_of, mentions
 from moonpad.explain.input_limits import Budget
 from moonpad.report.explain_verdict import verdict
 from tests.unit.explain.judging import ask
@@ -61,3 +61,15 @@ def test_other_numbers_count_no_machines(written: str, cluster: str) -> None:
 def test_what_fits_on_both_machines_is_said_to_fit() -> None:
     (judged,) = ask(f"TP16 across two 8x B300 nodes.\n\n```sh\n{SERVE}\n```\n")
     assert not verdict(judged)[0].startswith("Does not fit")
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Dual RTX 4090 (48GB total) and 128 GB of RAM", "RTX4090"),
+        ("two RTX 4090 (48 GB combined)", "RTX4090"),
+        ("a modified RTX 4090 (48GB)", "RTX4090-48G"),
+    ],
+)
+def test_size_of_all_cards_together_is_not_that_of_one(said: str, kind: str) -> None:
+    assert {each.kind for each in mentions((said,), ())} == {kind}

@@ -76,3 +76,31 @@ def test_no_such_method() -> None:
         assert not warnings(f"{serve} {given}", "no quantisation method")
     assert not warnings(f"VLLM_PLUGINS=my_plugin {serve} mine", "no quantisation method")
     assert not warnings(f"# vllm-ascend\n{serve} ascend", "no quantisation method")
+
+
+@pytest.mark.parametrize(
+    ("line", "warned"),
+    [
+        ("pip install -e /opt/plugins/vllm_two_bit --no-deps", False),
+        ('python3 -c "import vllm_two_bit"', False),
+        ("pip install two-bit-quant==0.3", False),
+        ("pip install transformers", True),
+        ("# two_bit would be smaller", True),
+    ],
+)
+def test_method_of_a_plugin_that_the_text_installs_is_a_note(line: str, *, warned: bool) -> None:
+    text = f"{line}\nray start --head\nvllm serve /data/K3 -tp 4 --quantization two_bit"
+    assert bool(warnings(text, "two_bit")) is warned
+    found = [each for judged in judge(read_files([("run.sh", text)]), Question()) for each in judged.findings]
+    assert any("two_bit" in each.message and each.severity is Severity.NOTE for each in found) is not warned
+
+
+def test_whose_address_is_told_to_ray_alone_is_no_known_fault_of_its_start() -> None:
+    text = """# Its own file: quotes within quotes break silently, and the import never ran in workers.
+ray start --head --node-ip-address=10.0.0.9 --port=6379
+vllm serve moonshotai/Kimi-K2.5 -tp 8 --distributed-executor-backend ray
+"""
+    (judged,) = judge(read_files([("run.sh", text)]), Question())
+    found = [each for each in judged.remarks if "VLLM_HOST_IP" in each.finding.remedy]
+    assert [each.finding.severity for each in found] == [Severity.NOTE]
+    assert not any(each.complained for each in found)

@@ -15,7 +15,7 @@ from moonpad.catalog.hardware import find_hardware, hardware
 from moonpad.explain.documents import device_patterns
 from moonpad.explain.documents.denied_devices import as_there_are, is_denied
 from moonpad.explain.documents.device_patterns import WORDS
-from moonpad.explain.documents.device_sums import summed_kinds
+from moonpad.explain.documents.device_sums import is_sum, summed_kinds
 from moonpad.explain.documents.machine_counts import counts_of, with_machines
 from moonpad.explain.documents.rack_machines import racks_in
 from moonpad.explain.documents.ruled_out import is_ruled_out
@@ -271,7 +271,7 @@ def _kinds_in(lines: tuple[str, ...]) -> tuple[Mention, ...]:
             places = sorted((*alone.finditer(short), *_PRODUCT.finditer(short)), key=lambda match: match.start())
             places = [match for match in places if _SURE.search(match["device"]) and not _is_example(short, match)]
             places = device_patterns.without_series(places, short)
-            sizes = [match.groupdict().get("size") for match in places]
+            sizes = [None if is_sum(short, each.end()) else each.groupdict().get("size") for each in places]
             pieces = zip(places, sizes, strict=True)
             found += [Mention(number, *_kind(match["device"], size), None, bool(size)) for match, size in pieces]
     return tuple(dict.fromkeys(found))

@@ -215,7 +215,7 @@ def parts_of(written: str) -> list[str]:
 
 SIZED: Final = re.compile(
     r"(?<![\w./-])(?<![2-9][x×*])(?<![2-9][x×*] )(?P<device>(?:RTX[ \-]?)?4090|H20)(?:[ ]GPUs?)?[ \-(（]{1,2}"
-    r"(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b(?!.{0,60}\btotal)",
+    r"(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b(?!.{0,60}\b(?:total|combined|altogether))",
     re.ASCII,
 )
 """Kinds that come in two sizes under one name, with their size; behind a number it may be that of all of them."""

@@ -12,10 +12,19 @@ _SUM: Final = re.compile(
     r"s?(?:[ ]GPUs?)?[ ,(（=:-]{1,4}(?P<size>[0-9]{2,4})[ ]?Gi?B?(?![A-Za-z])(?![ ]?(?:each|per|[x×*/]))",
     re.ASCII,
 )
+_OF_ALL: Final = re.compile(
+    r"[ ]?(?:of[ ])?(?:V?RAM[ ]?)?[,)]?[ ]?(?:in[ ])?(?:total|combined|together|altogether|in all|across both)\b",
+    re.IGNORECASE,
+)
 _OWN: Final = {"H100": 80, "H20": 96, "A100": 80, "RTX4090": 24}
 """GB of the usual device of the name."""
 _APART: Final = 1.5
 _LONGEST: Final = 2000
+
+
+def is_sum(text: str, end: int) -> bool:
+    """Whether the size that ends there is that of all devices: `Dual RTX 4090 (48GB total)`."""
+    return _OF_ALL.match(text, end) is not None
 
 
 def summed_kinds(lines: Sequence[str], sizes: Mapping[tuple[str, int], str]) -> dict[str, str]:

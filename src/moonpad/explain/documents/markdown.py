@@ -19,6 +19,7 @@ from moonpad.explain.documents.bare_scripts import (
     length_of_bare_manifest,
     length_of_bare_script,
 )
+from moonpad.explain.documents.record_rows import commands_of_rows
 from moonpad.explain.documents.wrapped_scripts import (
     length_of_script,
     opens_script,
@@ -374,6 +375,9 @@ def _of_lines(
     # `bash`, `{code-block} bash`, `{.bash}`, `bash title="x"`; a directive of another kind is itself.
     words = info.replace("{code-block}", " ").replace("{code}", " ").replace("{.", " ").replace("}", " ").split()
     language = words[0].lower() if words else ""
+    if rows := commands_of_rows(taken) if language in _LANGUAGES | _PLAIN else []:
+        yield from (Block(start + at, row, heading, intro, len(lead)) for at, row in rows)
+        return
     spoken = _SPOKEN.match("\n".join(taken))
     if (
         language in _OTHER_LANGUAGES - _SHELL_IN

@@ -16,6 +16,7 @@ from moonpad.catalog.options.option import Option
 from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import program_named
+from moonpad.explain.python.chutes import read_chute
 from moonpad.explain.python.conditions import decisive
 from moonpad.explain.python.data import Listing, Table, Text, Value, plain, words_in
 from moonpad.explain.shell.interpreter import ScriptState
@@ -70,6 +71,8 @@ class EngineOptions:
     def read(self, table: Table) -> None:
         self.state.budget.work(20, "its Python")
         fields = table.fields
+        if read_chute(table, self.state, self.env):
+            return
         kwargs = next(
             (fields[key] for key in ("engine_kwargs", "engine_args") if isinstance(fields.get(key), Table)), None
         )

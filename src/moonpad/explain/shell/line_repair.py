@@ -352,7 +352,8 @@ def _unwrapped(text: str, start: int, problems: Problems) -> str:
     if last - first < 2 or not SPEAKING.search("".join(lines[: last + 1])):
         return text
     at = start + sum(len(line) + 1 for line in lines[:first]) + width - 1
-    message = f"the line was cut after {width} characters: typed so, the shell ends the command here"
+    which = f"this line and the {last - first - 1} below it were each"
+    message = f"{which} cut after {width} characters: typed so, the shell ends the command here"
     problems.add("missing-backslash", at, at + 1, message, "join the lines again")
     whole = lines[first]
     for line in lines[first + 1 : last + 1]:

@@ -40,6 +40,7 @@ from moonpad.explain.checks.manifests.probe_patience import probe_patience
 from moonpad.explain.checks.manifests.ray_services import ranks_of_service
 from moonpad.explain.checks.manifests.repeated_keys import repeated_key
 from moonpad.explain.checks.manifests.resource_names import resource_without_domain
+from moonpad.explain.checks.manifests.root_steps import packages_without_root
 from moonpad.explain.checks.manifests.stateful_groups import ordered_pods, rank_of_template
 from moonpad.explain.checks.manifests.template_slips import template_slip
 from moonpad.explain.checks.manifests.worker_sets import variables_of_set, workers_behind_service
@@ -90,6 +91,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     ranks_of_service,
     idle_devices,
     memory_of_container,
+    packages_without_root,
     namespace_quota,
     rdma_of_pod,
     handshake_on_loopback,

@@ -45,7 +45,7 @@ def memory_of_container(case: Case) -> Iterator[Remark]:
     if is_fragment(command) or command.custom or command.more or not case.laid_out:
         return
     asked = [*_asked(case)]
-    limit = _limit(case) if asked else None
+    limit = memory_limit(case) if asked else None
     whole = sum(each.bytes for each in asked)
     if limit is None or whole <= limit[0]:
         return
@@ -102,7 +102,7 @@ def _build(case: Case) -> str:
     return case.version or (match["build"] if match else "")
 
 
-def _limit(case: Case) -> tuple[float, str] | None:
+def memory_limit(case: Case) -> tuple[float, str] | None:
     """In bytes, and what says it."""
     command = case.commands[0]
     container = command.container

@@ -104,14 +104,25 @@ def _objects_of(lines: tuple[str, ...], origins: tuple[tuple[str, int], ...]) ->
     first = 1
     starts = {line for _, line in origins}
     for number in range(1, len(lines) + 2):
-        end = number > len(lines) or _ENDS.match(lines[number - 1][:_LONGEST]) is not None
         chunk = lines[first - 1 : number - 1]
+        end = number > len(lines) or _ends(lines[number - 1][:_LONGEST], chunk)
         if not end and number not in starts and not _is_handed_on(lines[number - 1], chunk):
             continue
         if len(found) < _MOST and any(_KIND.match(line[:_LONGEST]) for line in chunk):
             found += _read(first, chunk)
         first = number if number in starts and not end else number + 1
     return tuple(found)
+
+
+def _ends(line: str, above: Sequence[str]) -> bool:
+    """Whether an object ends with this line. The end of a heredoc that one of its own scripts opens does not end it."""
+    if _ENDS.match(line) is None:
+        return False
+    word = line.strip()
+    if not word[:1].isalpha() or not line[:1].isspace():
+        return True
+    opens = re.compile(rf"<<-?[ \t]*[\"']?{re.escape(word)}\b")
+    return not any("<<" in text and opens.search(text[:_LONGEST]) for text in above)
 
 
 def _is_handed_on(line: str, above: Sequence[str]) -> bool:

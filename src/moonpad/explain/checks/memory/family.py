@@ -17,6 +17,7 @@ from moonpad.explain.checks.memory.model_storage import storage_of_weights
 from moonpad.explain.checks.memory.offered_machines import offered_machine
 from moonpad.explain.checks.memory.offload_checks import cpu_offload
 from moonpad.explain.checks.memory.processor_cores import pools_of_nodes, processor_threads
+from moonpad.explain.checks.memory.ram_of_container import ram_of_container
 from moonpad.explain.checks.memory.ram_of_mapped import ram_of_mapped
 from moonpad.explain.checks.memory.room_of_others import cache_of_others, weights_of_others, whole_before_conversion
 from moonpad.explain.checks.memory.sequence_workspace import sequence_workspace
@@ -66,6 +67,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     pools_of_nodes,
     spoken_machines,
     ram_of_mapped,
+    ram_of_container,
     largest_alone,
     *SHARED_MEMORY_CHECKS,
     memory_of_stack,

@@ -13,6 +13,7 @@ from moonpad.explain.change_edits import with_value
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
 from moonpad.explain.checks.models.other_families import is_of_own_build
+from moonpad.explain.documents.installed_plugins import bringing_line
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import numbered
@@ -103,9 +104,17 @@ def quantization_name(case: Case) -> Iterator[Remark]:
     message = f"{case.engine.facts.title} {options.version} has no quantisation method {shortened(given)}"
     remedy = "leave it out: the method is read from the weights"
     never = given.casefold() in NO_METHODS and case.engine.name == EXPERTS_BY_VARIABLE
+    others = _releases_with_method(case.engine.program, given.casefold())
+    case.script.budget.work(len(case.script.lines), "what its text installs")
+    if not never and not others and (line := bringing_line(given, case.script.lines)):
+        message = f"{shortened(given)} is not a method of a release: {case.script.where(line)} brings a plugin of this "
+        message += "name, which every process of the engine loads, on each machine"
+        remedy = "install it on each machine, or in the image that all of them run"
+        yield make_remark(Severity.NOTE, Code.INVALID_VALUE, "--quantization", message, remedy, at=place.index)
+        return
     if not never and is_of_own_build(given.casefold(), case.engine):
         message = f"{message}, unless it is somebody's own build"
-    elif not case.version and (others := _releases_with_method(case.engine.program, given.casefold())):
+    elif not case.version and others:
         message = f"{message}; {others[0]} to {others[-1]} have it: --engine-version says which is meant"
     severity = Severity.ERROR if never else Severity.WARNING
     quantised = case.checkpoint is not None and bool(case.checkpoint.quantization.method)
