@@ -11,7 +11,7 @@ python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2.5 --tp 8 --trust
 ```
 
 ```
-  File "/sgl-workspace/sglang/python/sglang/srt/models/deepseek_v2.py", line 2010, in forward_absorb_fused_mla_rope_prepare
+  File "/sglang/srt/models/deepseek_v2.py", line 2010, in forward_absorb_fused_mla_rope_prepare
     attn_logits, _, kv_indptr, kv_indices, _, _, _ = (
 TypeError: {error}
 ```
