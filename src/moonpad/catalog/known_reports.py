@@ -66,6 +66,9 @@ class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The last release in which it was seen, where none is known to mend it and later ones are not said to have it."""
     ends: bool = False
     """The start ends, or every answer is wrong, where its message does not have one of the usual words for that."""
+    of_some: bool = False
+    """It spoils requests of one kind alone (with penalties, say), so that an option whose absence mends it as well as a
+    later release does stays in a corrected command."""
     usual: bool = False
     """It holds for nearly every command of those releases, so it is a note."""
     complained_of: bool = False

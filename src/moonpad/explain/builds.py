@@ -43,6 +43,7 @@ _NO_KEY: Final = " has no key "
 _FAILS: Final = ": the command fails at once"
 _SOME_RELEASE: Final = ": --engine-version says which is meant"
 _NO_VALUE: Final = " needs a value"
+_WHOLE_NUMBER: Final = "it takes a whole number"
 
 
 @cache
@@ -100,8 +101,9 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
         elif finding.code is Code.PREFIX_FLAG and finding.severity is not Severity.ERROR:
             yield remark  # the parser of a fork takes the beginning of a name too
         elif command.fork and finding.code in _OF_A_BUILD:
-            if finding.message.endswith(_NO_VALUE) and releases_with(command.program, finding.where):
-                # The fork has the option from the engine, which takes a value.
+            of_engine = finding.message.endswith(_NO_VALUE) or finding.remedy == _WHOLE_NUMBER
+            if of_engine and releases_with(command.program, finding.where):
+                # The fork has the option from the engine, which takes a value, or a number.
                 yield replace(remark, finding=replace(finding, severity=Severity.WARNING))
                 continue
             of_fork.append(remark)

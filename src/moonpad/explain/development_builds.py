@@ -17,7 +17,7 @@ from moonpad.explain.results import Judged, Remark
 from moonpad.explain.target_detection import OF_COMMIT, OF_OTHERS
 from moonpad.values.finding import OF_MEMORY, Code, Severity
 from moonpad.values.records import replace
-from moonpad.values.versions import next_releases, parse
+from moonpad.values.versions import next_releases, order, parse
 
 _EDITABLE: Final = re.compile(r"\binstall\b[^\n]{0,80}[ \t](?:-e|--editable)[ \t]|\beditable\b")
 _LONGEST: Final = 2000
@@ -31,6 +31,7 @@ _OF_PARSER: Final = frozenset(
 )
 _OF_TAG: Final = re.compile(r"\b(?:image|branch)\b")
 """How it is said of a build that a tag or a branch tells of it, and no sentence about a month."""
+_MENDED_IN: Final = re.compile(r": mended in (?:\S+ )?(?P<release>\d[\w.]*)(?= \()")
 _CERTAIN: Final = OF_MEMORY | _OF_PARSER
 """Errors that do not lie in the state of the engine's code, or in which both releases agree."""
 
@@ -50,6 +51,7 @@ def judged_as_build(
     for behind in (judged.version_behind,) if judged.version_behind else later:
         other = again(behind)
         judged = judged if other is None else _both(judged, other, behind, because)
+        judged = replace(judged, remarks=tuple(_sure_first(judged.remarks, behind)))
     if of_tree:
         return replace(judged, remarks=tuple(_as_doubt_of_tree(remark, judged.version) for remark in judged.remarks))
     if later or because.startswith(OF_COMMIT) or (between[1] and _OF_TAG.search(because)):
@@ -58,6 +60,20 @@ def judged_as_build(
         held = (_as_doubt_of_build(remark, releases, because, of_its_model) for remark in judged.remarks)
         judged = replace(judged, remarks=tuple(held))
     return _with_a_change(judged) if _OF_A_CHANGE.search(judged.version) else judged
+
+
+def _sure_first(remarks: Sequence[Remark], behind: str) -> Iterator[Remark]:
+    """Last what was mended up to the release behind the build, which may hold that already."""
+    doubted: list[Remark] = []
+    for remark in remarks:
+        mended = _MENDED_IN.search(remark.finding.message) if remark.finding.code is Code.MENDED_LATER else None
+        if mended is None or order(mended["release"]) > order(behind):
+            yield remark
+            continue
+        said = remark.finding.message
+        message = f"{said[: mended.end()]}, which this build may have already{said[mended.end() :]}"
+        doubted.append(replace(remark, finding=replace(remark.finding, message=message)))
+    yield from doubted
 
 
 def _as_doubt_of_build(remark: Remark, releases: Sequence[str], because: str, of_its_model: bool) -> Remark:

@@ -7,7 +7,7 @@ from typing import Final
 
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import BUILT_ELSEWHERE, PREFILL_PARALLEL
-from moonpad.explain.commands import Command, Script, Wrapper, whole_number
+from moonpad.explain.commands import Command, Script, whole_number
 from moonpad.explain.documents.device_generations import alike, by_full_names, of_generation, spoken_generation
 from moonpad.explain.documents.device_mentions import (
     Mention,
@@ -41,6 +41,7 @@ from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.fewer_devices import all_there_are
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.kinds_too_small import largest_too_small
+from moonpad.explain.left_devices import number_left
 from moonpad.explain.meant_platform import is_for_ascend, speaks_of_npus_alone
 from moonpad.explain.programs import is_server
 from moonpad.explain.proposed_devices import (
@@ -99,7 +100,7 @@ def cluster_of(
     """The devices as `_cluster_of` finds them; where the layout is not known, as many of these machines as `mpirun` has
     ranks for; of several kinds none of which holds the weights the largest."""
     cluster, because = _cluster_of(engine, reading, script, commands, question, layout_known=layout_known)
-    used_here, on_each = _used(reading, commands[0].container, commands[0].pods)
+    used_here, on_each = _used(reading, commands[0])
     counted = cluster is not None and because == f"{_NAMES}{cluster.name}"
     if layout_known and question.cluster is None and on_each in (None, used_here) and not counted:
         fewer = all_there_are(script, min(command.line for command in commands), cluster, used_here)
@@ -113,12 +114,12 @@ def cluster_of(
     ):
         named = because.removeprefix(_NAMES).removesuffix(_SAY_WHICH).split(" and ")
         offers_all = {*named} <= {each.rpartition("x")[2] for each in (first.name, *offered(first, script))}
-        if offers_all and first.devices == _used(reading, commands[0].container, commands[0].pods)[0]:
+        if offers_all and first.devices == _used(reading, commands[0])[0]:
             cluster, because = first, f"the text names {first.name}"
     if cluster is None and layout_known and because.endswith(_SAY_WHICH):
         kinds, used = (
             because.removeprefix(_NAMES).removesuffix(_SAY_WHICH),
-            _used(reading, commands[0].container, commands[0].pods),
+            _used(reading, commands[0]),
         )
         if (largest := largest_too_small(kinds.split(" and "), used, engine, reading, checkpoint)) is not None:
             cluster, because = largest, f"{_NAMES}{kinds}, and the weights fit on none of them"
@@ -160,7 +161,7 @@ def _cluster_of(
     platforms = (Platform.ASCEND,) if npus else engine.platforms
     if platforms == (Platform.CPU,):
         return cluster_named("cpu"), f"{engine.name} runs on a CPU"
-    used = _used(reading, commands[0].container, commands[0].pods)
+    used = _used(reading, commands[0])
     first = min(command.line for command in commands)
     variables = (*ROCM_ENV, *engine.command_line.rocm_env)
     of_gfx950 = is_of_gfx950(reading.model)
@@ -371,11 +372,13 @@ def _several(kinds: Sequence[str]) -> str:
     return f"the text names {' and '.join(kinds[:4])}{_SAY_WHICH}"
 
 
-def _used(reading: Reading, container: Wrapper | None, pods: int) -> tuple[int, int | None]:
+def _used(reading: Reading, command: Command) -> tuple[int, int | None]:
     """How many devices a command line uses, and how many of them on each node, as far as it says."""
-    layout, node = reading.layout, reading.node
+    layout, node, container, pods = reading.layout, reading.node, command.container, command.pods
     if reading.takes_all_devices and container is not None and container.devices and pods == 1:
         return container.devices, None
+    if reading.takes_all_devices and container is None and (left := number_left(command)):
+        return left, None
     devices = layout.world_size * reading.replicas
     local = node.data_parallel_local * layout.tp * layout.pp if node.data_parallel_local else None
     if container is not None and local is None and node.nodes is None:

@@ -94,6 +94,9 @@ def _flag_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: 
             met = tuple(meeting_remarks(words, option, parsed, book))
             yield from met or _problem(words, option, book, budget)
         elif (change := change_of(option, book.later)) is not None:
+            source = TAKES_FROM.get(change.flag)
+            if source is not None and book.named and parsed.occurrence(source) is None:
+                continue  # without what the new name would take its number from it does nothing
             message = book.has_until(change, option.written)
             code, _ = _CODES[change.kind]
             yield make_remark(Severity.NOTE, code, option.written, message, change.remedy, at=option.index)

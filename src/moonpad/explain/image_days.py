@@ -38,6 +38,8 @@ _DAY_BESIDE: Final = re.compile(
 )
 """`:nightly-<40 digits> (2026-05-25)`, as people note when they took it."""
 _LONGEST: Final = 400
+_LINE_OF_SOURCE: Final = re.compile(r"\.(?:py|pyx|rs|go|c|cc|cpp|cu|cuh|h|hpp):\d+$", re.ASCII)
+"""`sglang/srt/utils.py:558` of a log, which has the form of an image with its tag."""
 
 
 def release_of_its_day(engine: str, command: Command, script: Script) -> tuple[str, str, str] | None:
@@ -169,6 +171,7 @@ def _of_engine(engine: str, lines: Sequence[str], tags: Sequence[re.Pattern[str]
         return ()
     images = (match[0] for line in lines if ":" in line for match in REFERENCE.finditer(_plain(line)))
     program = ENGINES[engine].program
+    images = (image for image in images if not _LINE_OF_SOURCE.search(image))
     return tuple(image for image in images if (served_by_image(image) or named_by_image(image)) == program)
 
 

@@ -20,6 +20,7 @@ from moonpad.explain.checks.options.placeholders import stand_in_remarks
 from moonpad.explain.checks.options.security import wrapper_remarks
 from moonpad.explain.checks.pools.disaggregated_file import file_of_pools
 from moonpad.explain.checks.pools.router_addresses import router_addresses
+from moonpad.explain.chosen_backends import by_backend
 from moonpad.explain.client_keys import without_client_keys
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
@@ -182,7 +183,8 @@ def _judged(
         remarks=tuple(replace(remark, finding=_printable(remark.finding)) for remark in judged.remarks),
     )
     newest = whole.version_because.endswith(BY_NEWEST)
-    told = beside_findings(failures_in(errors, written, script), whole.remarks, errors, script, newest=newest)
+    logged = by_backend(failures_in(errors, written, script), whole.remarks, meant.commands, script)
+    told = beside_findings(logged, whole.remarks, errors, script, newest=newest)
     shared = {script.where(error.number) for error in errors if error.either}
     failures = tuple(
         replace(remark, finding=_printable(remark.finding), either=remark.finding.where in shared) for remark in told

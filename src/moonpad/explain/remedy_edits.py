@@ -124,7 +124,7 @@ def with_remedy(remark: Remark, started: Started) -> Remark:
     if remark.mends or remark.word is not None or remark.of_former or not _may_be_made(remark):
         return remark
     ends = finding.severity is Severity.ERROR or remark.ends_start or remark.stops
-    any_alternative = ends or remark.complained or spoils(finding)
+    any_alternative = ends or remark.complained or (spoils(finding) and not remark.of_some)
     if finding.code is Code.LOGGED_FAILURE:
         any_alternative = _OUTSIDE.match(finding.remedy) is not None
     first = steps_of(finding.remedy, any_alternative=False, devices=started.devices)

@@ -100,6 +100,9 @@ class Remark(Struct, frozen=True):
     """A warning that is true of the release, of what ends the start or spoils every answer: with that left in, nothing
     is corrected."""
 
+    of_some: bool = False
+    """It spoils requests of one kind alone: what its remedy would take out stays in the corrected command."""
+
     either: bool = False
     """A failure of this command or of another one above it: the log does not say of which."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,6 +10,7 @@ from moonpad.explain.checks.nodes.visible_devices import CUDA, by_runtime
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.documents.device_mentions import cluster_named
+from moonpad.explain.left_devices import listed_by
 from moonpad.values.cluster import Cluster
 from moonpad.values.platform import Platform
 
@@ -22,7 +22,6 @@ _NAMES: Final = {
 """What the libraries of each platform read."""
 _RUNTIMES: Final = {Platform.CUDA: "NVIDIA_VISIBLE_DEVICES", Platform.ASCEND: "ASCEND_VISIBLE_DEVICES"}
 """What the runtime of containers reads."""
-_DEVICE: Final = re.compile(r"\d{1,3}|GPU-[0-9a-f-]{4,40}", re.IGNORECASE)
 
 
 def seen_alone(
@@ -52,17 +51,8 @@ def _seen(command: Command, platform: Platform, script: Script) -> tuple[set[str
     names = [*_NAMES.get(platform, ())]
     if by_runtime(command, script) and platform in _RUNTIMES:
         names.append(_RUNTIMES[platform])
-    found = [(devices, name) for name in names if (devices := _listed(command, name))]
+    found = [(devices, name) for name in names if (devices := listed_by(command, name))]
     granted = command.container.devices if command.container is not None else None
     if granted is not None and command.container is not None and command.container.kind == "docker run":
         found.append(({f"granted {number}" for number in range(granted)}, "--gpus"))
     return min(found, key=lambda each: len(each[0]), default=None)
-
-
-def _listed(command: Command, name: str) -> set[str]:
-    """Empty where the variable is not set, or not to devices."""
-    word = command.env.get(name)
-    if word is None or word.unresolved:
-        return set()
-    devices = word.text.removeprefix(f"{name}=").strip("'\" ,").replace(" ", "").split(",")
-    return {*devices} if all(map(_DEVICE.fullmatch, devices)) else set()

@@ -58,7 +58,7 @@ def left_in(judged: Judged) -> Iterator[Remark]:
     for remark in judged.remarks:
         if _is_taken_out(remark.finding.where, judged):
             continue
-        if remark.finding.code is Code.LOGGED_FAILURE and not remark.changes:
+        if remark.finding.code is Code.LOGGED_FAILURE and not remark.mends:
             yield remark
             continue
         if remark.finding.severity is not Severity.WARNING or remark.mends or remark.of_former:

@@ -211,6 +211,8 @@ def _keys_in(text: str) -> Iterator[str]:
     for pattern in _LABELLED:
         for match in pattern.finditer(text):
             value = next((group for group in match.groups() if group), "")
+            if value.startswith("?") and text.endswith("${", 0, match.start()):
+                continue  # what a shell says of a variable that is not set: `${API_KEY:?set it first}`
             if not value.startswith(_NO_VALUE) and not (_CALLED.fullmatch(value) and text.startswith("(", match.end())):
                 yield value
     for match in _SHAPED.finditer(text):

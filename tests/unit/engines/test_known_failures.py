@@ -234,6 +234,7 @@ SAMPLES = {
     "ray-graph-tensors": WORKER + "    assert deserialized_tensor_placeholders == set(range(len(tensors)))",
     "tpu-compile-memory": "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: CompileTimeHbmOom - Used 94.9G of 94.75G hbm.",
     "sinks-of-old-engine": "ERROR 08-07 08:09:51 [engine.py:467] TypeError: FlashAttentionImpl.__init__() got an unexpected keyword argument 'sinks'",
+    "fused-decode-of-latent": WORKER + "TypeError: cannot unpack non-iterable ForwardMetadata object",
     "sinks-of-flash-attention-2": WORKER + "AssertionError: Sinks are only supported in FlashAttention 3",
     "operators-of-plugin": "RuntimeError: aclnnAddRmsNormBias or aclnnAddRmsNormBiasGetWorkspaceSize not in libopapi.so, or libopapi.sonot found.",
     "deepgemm-warmup-memory": "[Bug]: Qwen3-Coder-480B-FP8 running on 8*H20,deepgemm warmup OOM",

@@ -20,6 +20,7 @@ SERVE = "vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8"
         "Atlas 800 A3, 16 dies:",
         "on 8 NPUs:",
         "torch_npu 2.7.1 is installed:",
+        "with mindie_turbo, on two machines:",
         "(NPURayWorkerWrapper pid=42471) ERROR worker_base.py:581",
         "昇腾 910C 上部署:",
     ],

@@ -49,3 +49,14 @@ def test_a_size_is_not_taken_for_another_one(command: str, written: str, hint: s
     (judged,) = ask(f"{command} {written} 8\n", version="0.33.0")
     (finding,) = [each for each in judged.findings if each.where == written]
     assert (finding.remedy == hint) if hint else ("did you mean" not in finding.remedy)
+
+
+@pytest.mark.parametrize(
+    ("name", "severity"),
+    [("hygon/DeepSeek-R1-W4A8", Severity.NOTE), ("someone/DeepSeek-R1-W4A8", Severity.WARNING)],
+)
+def test_a_method_of_a_vendors_weights_may_be_one_of_its_build(name: str, severity: Severity) -> None:
+    (judged,) = ask(f"vllm serve {name} -tp 8 -q slimquant_w4a8_marlin\n", version="0.15.1")
+    (finding,) = [each for each in judged.findings if each.where == "--quantization"]
+    assert finding.severity is severity
+    assert ("leave it out" in finding.remedy) is (severity is Severity.WARNING)

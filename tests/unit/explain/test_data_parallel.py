@@ -122,3 +122,12 @@ def test_what_the_start_compares(options: str, version: str, where: str) -> None
     (one,) = judge(read_script(f"{K2} {options}"), Question(version=version))
     errors = [f.where for f in one.findings if f.severity is Severity.ERROR and f.where != "--trust-remote-code"]
     assert errors == ([where] if where else [])
+
+
+@pytest.mark.parametrize("more", ["", " --dp-size 8"])
+def test_a_switch_without_a_size_is_told_of_any_model(more: str) -> None:
+    text = f"python3 -m sglang.launch_server --model-path zai-org/GLM-5 --tp-size 8 --enable-dp-attention{more}"
+    (only,) = ask(f"{text}\n", "8xH200", "0.5.6.post2")
+    told = [each for each in only.findings if each.where == "--enable-dp-attention"]
+    assert any("does nothing without --dp-size" in each.message for each in told) is not bool(more)
+    assert any("--attn-dp-size" in each.remedy for each in told) is bool(more)

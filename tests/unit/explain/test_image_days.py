@@ -111,3 +111,14 @@ def test_a_later_day_behind_a_release_is_a_build_after_it(day: str, *, behind: b
         (judged,) = ask(text)
         assert judged.version == "0.5.17"
         assert ("built after" in judged.version_because or "build after" in judged.version_because) == behind
+
+
+LOG = "/sgl-workspace/sglang/python/sglang/srt/utils/common.py:558: UserWarning: Using a slow tokenizer."
+
+
+@pytest.mark.parametrize("log", ["", LOG])
+def test_a_line_of_a_source_in_a_log_is_no_image(log: str) -> None:
+    image = "Image: rocm/sgl-dev:v0.5.9-rocm720-mi35x-20260310"
+    text = f"{image}\n\n```\npython3 -m sglang.launch_server --model-path Qwen/Qwen3-8B\n```\n\n{log}\n"
+    (judged,) = ask(text)
+    assert "its image is of 2026-03-10" in judged.version_because

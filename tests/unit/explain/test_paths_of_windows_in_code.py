@@ -33,3 +33,19 @@ def test_in_quotes_too(quote: str) -> None:
 def test_other_backslashes_stay_the_shells() -> None:
     (command,) = read_script("It is `llama-server -m /models/a\\ b.gguf --alias x:\\y -ngl 99` here.\n").commands
     assert [word.text for word in command.argv] == ["-m", "/models/a b.gguf", "--alias", "x:y", "-ngl", "99"]
+
+
+def test_in_quotes_that_stand_twice() -> None:
+    command = f'.\\llama\\llama-server.exe -m ""C:\\Users\\me\\.cache\\{FILE}"" --ctx-size 32000 -ngl 99'
+    assert checkpoints(f"{command}\n") == [MODEL]
+
+
+@pytest.mark.parametrize("drive", ["d", "D"])
+def test_behind_a_prompt_of_either_case(drive: str) -> None:
+    command = f"{drive}:\\llamacpp>llama-server.exe -m D:\\models\\{FILE} --ctx-size 262144 -ngl 16"
+    assert checkpoints(f"```shell\n{command}\n```\n") == [MODEL]
+
+
+def test_an_empty_argument_in_a_shell_of_unix_stays() -> None:
+    (command,) = read_script('llama-server -m /m/a.gguf --alias "" --host 0.0.0.0\n').commands
+    assert [word.text for word in command.argv][3] == ""

@@ -240,12 +240,19 @@ def test_keys_without_end_are_refused() -> None:
         'SERVER_API_KEY = secrets_of.vault.read("k2")\n',
         "API_KEY=read_key(path)\n",
         'MY_TOKEN = getenv("T")\n',
+        ': "${API_KEY:?set API_KEY first}"\n',
+        ': "${HF_TOKEN:?}"\nvllm serve m --api-key "${API_KEY}"\n',
     ],
 )
 def test_what_stands_for_no_key_is_none(text: str) -> None:
     remember_labelled(text)
     assert unhidden() == 0
     assert redact(text) == text
+
+
+def test_a_key_that_begins_with_a_question_mark_is_one() -> None:
+    remember_labelled("API_KEY=?k2\n")
+    assert unhidden() == 1
 
 
 def test_a_short_key_is_told() -> None:

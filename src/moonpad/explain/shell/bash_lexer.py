@@ -19,6 +19,7 @@ from moonpad.explain.shell.commented_lines import below_folded, end_of_comments
 from moonpad.explain.shell.joined_blocks import next_option_of_block
 from moonpad.explain.shell.nested_quotes import behind_closer
 from moonpad.explain.shell.places_to_fill import PLACEHOLDER, PLACEHOLDER_OF_SPHINX
+from moonpad.explain.shell.stray_quotes import is_stray, line_end
 from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable, substituted
 from moonpad.explain.source_text import IGNORED, Problems, Source
 
@@ -149,7 +150,7 @@ class Lexer:
 
     def _comment(self, continued: bool) -> None:
         start = self.at
-        self.at = end = _line_end(self.text, start, len(self.text))
+        self.at = end = line_end(self.text, start, len(self.text))
         behind = end_of_comments(self.text, start, end, self.work) if continued else None
         if behind is not None:
             message = "this comment is inside a command, which ends here: the lines below run as a command of their own"
@@ -363,16 +364,18 @@ class Lexer:
     # --- problems ---
 
     def _unclosed(self, start: int, quote: str, end: int) -> Segment:
-        """An open quote is read up to the end of its line; the rest of the text goes on as if it had been closed."""
+        """An open quote is read up to the end of its line, a stray one not at all; the rest of the text goes on as if
+        it had been closed."""
         inside = start + len(quote)
-        self._fail(start, inside)
-        self.at = _line_end(self.text, start, end)
+        stray = is_stray(self.text, start, inside, end)
+        self._fail(start, inside, "take it out" if stray else "close it")
+        self.at = inside if stray else line_end(self.text, start, end)
         return LiteralText(self.text[inside : self.at].replace(IGNORED, ""), inside, self.at, True)
 
-    def _fail(self, start: int, end: int) -> None:
+    def _fail(self, start: int, end: int, remedy: str = "close it") -> None:
         self.failures += 1
         if self.failures <= FAILURES:
-            self._problem("unclosed", start, end, f"this {self.text[start:end]} is never closed", "close it")
+            self._problem("unclosed", start, end, f"this {self.text[start:end]} is never closed", remedy)
 
     def _check_stray_dollar(self, segment: Segment, before: list[Segment]) -> None:
         if before and isinstance(before[-1], Variable) and isinstance(segment, LiteralText) and segment.text == "$":
@@ -388,11 +391,6 @@ class Lexer:
 
     def _problem(self, code: str, start: int, end: int, message: str, remedy: str) -> None:
         self.problems.add(code, *self.source.origin(max(start, 0), max(end, 1)), message, remedy)
-
-
-def _line_end(text: str, start: int, end: int) -> int:
-    newline = text.find("\n", start, end)
-    return newline if newline >= 0 else end
 
 
 def _is_array_name(segment: Segment) -> bool:

@@ -14,7 +14,7 @@ _MARK: Final = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _PROMPT: Final = re.compile(
-    r"^[ \t\0]*(?:\([\w.-]+\)[ \t]*)?(?:PS )?[A-Z]:\\[^>\n]{0,200}>(?=[ \t]*[^\s>])|^[ \t]*>>(?=[ \t])", re.MULTILINE
+    r"^[ \t\0]*(?:\([\w.-]+\)[ \t]*)?(?:PS )?[A-Za-z]:\\[^>\n]{0,200}>(?=[ \t]*[^\s>])|^[ \t]*>>(?=[ \t])", re.MULTILINE
 )
 """What PowerShell and cmd show before what is typed: `PS C:\\llama>`, `C:\\llama>`, and `>>` where it goes on."""
 _REMARKS: Final = re.compile(r"^[ \t\0]*<#.*?#>", re.MULTILINE | re.DOTALL)
@@ -38,6 +38,8 @@ _ASKS: Final = re.compile(
     re.IGNORECASE,
 )
 """They speak of a program that runs, and start none."""
+_QUOTED_TWICE: Final = re.compile(r"\"(\"[A-Za-z]:\\[^\"\n]{1,400}\")\"")
+"""`""C:\\models\\x.gguf""`: to these shells both quotes are one, and to a shell of Unix neither is there."""
 _AS_IT_STANDS: Final = re.compile(r"'[^'\n]*'")
 _ESCAPED: Final = '\\"'
 
@@ -52,6 +54,7 @@ def as_shell(text: str) -> str:
     if _PROMPT.search(text):
         text = _PROMPT.sub(lambda prompt: " " * len(prompt.group()), text)
     text = _CONTINUED.sub(r"\\", text)
+    text = _QUOTED_TWICE.sub(lambda match: f"{IGNORED}{match[1]}{IGNORED}", text)
     # `'{\"method\": 1}'`: before 7.3 PowerShell hands it on as it stands, and the program takes `\"` for a quote.
     text = _AS_IT_STANDS.sub(lambda string: string.group().replace(_ESCAPED, f'{IGNORED}"'), text)
     text = _PATH.sub(lambda path: path.group().replace("\\", "/"), text)

@@ -49,7 +49,7 @@ def data_parallel(case: Case) -> Iterator[Remark]:
             message = f"{case.engine.facts.title} {version} ends the start {asks}"
             remedy = f"add {names.REPLICAS} with a divisor of {group}, or leave it out"
             yield _wrong(names.ATTENTION_DP_SWITCH, message, remedy, at=switch.index)
-        elif copies == 1 and case.checkpoint is not None and not (place is None and _is_renamed(case)):
+        elif copies == 1 and not (place is None and _is_renamed(case)):
             message = f"it does nothing without {names.REPLICAS} above 1: attention is sliced over all {group} ranks"
             remedy = f"add {names.REPLICAS} with a divisor of {group}, or leave it out"
             warning = partial(make_remark, Severity.WARNING, Code.REDUNDANT_FLAG)

@@ -113,6 +113,11 @@ def quantization_name(case: Case) -> Iterator[Remark]:
         yield make_remark(Severity.NOTE, Code.INVALID_VALUE, "--quantization", message, remedy, at=place.index)
         return
     if not never and is_of_own_build(given.casefold(), case.engine):
+        if build := case.commands[0].fork:
+            message = f"{message}; {build} may have it"
+            remedy = "keep it where the build has it"
+            yield make_remark(Severity.NOTE, Code.INVALID_VALUE, "--quantization", message, remedy, at=place.index)
+            return
         message = f"{message}, unless it is somebody's own build"
     elif not case.version and others:
         message = f"{message}; {others[0]} to {others[-1]} have it: --engine-version says which is meant"

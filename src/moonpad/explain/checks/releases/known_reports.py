@@ -263,7 +263,7 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     if meant and row.ends_it and not row.usual and not runs:
         warning = replace(remark.finding, severity=Severity.WARNING)
         remark = replace(remark, finding=warning, ends_start=True)
-    remark = replace(remark, stops=sure and row.ends_it)
+    remark = replace(remark, stops=sure and row.ends_it, of_some=row.of_some)
     return remark if place is not None or not row.variables else replace(remark, variable=where)
 
 
