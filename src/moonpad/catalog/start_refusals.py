@@ -66,6 +66,8 @@ class StartRefusal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is given is of the releases of the row alone, so that it is told, as a note, where no release is named."""
     warns: bool = False
     """Not refused, but never what was meant."""
+    idle: bool = False
+    """The option that it stands at is never asked for its value there: faults of what it asks for cannot be met."""
     message: Text
     """`{left}` and `{right}` are what the first comparison compares."""
     remedy: Text

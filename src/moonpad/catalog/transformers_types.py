@@ -16,6 +16,8 @@ FILE: Final = "transformers_types.toml"
 
 class TransformersType(Struct, frozen=True, kw_only=True):
     first: Text
+    not_for: tuple[str, ...] = ()
+    """Engines that read another file than the config.json that Transformers reads."""
     provenance: Provenance
 
 

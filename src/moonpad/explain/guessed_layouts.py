@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Final
 
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
-from moonpad.explain.commands import Command, Script
+from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_edit, is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.checkpoint import Checkpoint
@@ -15,6 +17,11 @@ from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Severity
 from moonpad.values.plan import Layout
 from moonpad.values.records import replace
+
+_ANCHOR: Final = re.compile(r":[ \t]*&([\w-]{1,80})[ \t]*(?:#.*)?$")
+_LONGEST: Final = 300
+_ABOVE: Final = 3
+"""Lines from a list's first option up to the key with its anchor."""
 
 guess = partial(make_remark, Severity.NOTE, Code.MISSING_FLAG)
 
@@ -56,7 +63,7 @@ def guesses(
     flag = line.options.get("tp")
     taken = borrowed(command)
     changes = is_edit(command, script.lines)
-    if flag is not None and taken:
+    if flag is not None and taken and not _are_named(taken, command, script):
         above, remedy = script.where(taken[0].line), f"add {' '.join(word.text for word in taken)}"
         if changes:
             yield guess("options", f"only what is changed is given: the rest is taken to be that of {above}", remedy)
@@ -66,3 +73,15 @@ def guesses(
         size = str(whole.layout.tp)
         edit = Edit(len(command.argv), 0, (flag, size))
         yield guess(flag, f"no layout is given: taken to be all {size} devices", f"add {flag} {size}", edits=[edit])
+
+
+def _are_named(taken: Sequence[Word], command: Command, script: Script) -> bool:
+    """Whether YAML's own reference brings the words, `server_cmd: *server_cmd`: they are given, and not guessed."""
+    first = min(word.line for word in taken)
+    heads = script.lines[max(0, first - _ABOVE) : first]
+    names = [match[1] for line in heads if (match := _ANCHOR.search(line[:_LONGEST])) is not None]
+    if not names:
+        return False
+    script.budget.work((command.line - first) // 20, "the text around its engine commands")
+    reference = re.compile(rf"(?<![\w*])\*{re.escape(names[-1])}(?![\w-])")
+    return any(reference.search(line[:_LONGEST]) for line in script.lines[first : command.line])

@@ -9,7 +9,8 @@ from moonpad.catalog.image_releases import held_release
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.device_nearness import sections
-from moonpad.explain.documents.text_hints import VersionMention, version_mentions, version_of_image
+from moonpad.explain.documents.mentioned_releases import VersionMention
+from moonpad.explain.documents.text_hints import version_mentions, version_of_image
 from moonpad.explain.programs import base_name
 
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "ash"})

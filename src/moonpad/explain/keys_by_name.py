@@ -21,6 +21,11 @@ Uses = Mapping[tuple[str, str], str]
 """Option and value, or variable and value, and the variable out of which the text takes that."""
 
 
+def takes_key(name: str) -> bool:
+    """Whether a key is the value of the option or the variable of this name."""
+    return _KEY.fullmatch(name) is not None
+
+
 def with_named_keys(judged: Judged, commands: Sequence[Command], script: Script) -> Judged:
     uses = {pair: name for command in commands for pair, name in _uses(command, script)}
     if not uses:

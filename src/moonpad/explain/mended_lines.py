@@ -11,6 +11,7 @@ from typing import Final
 
 from moonpad.engines.value_checks import as_json
 from moonpad.explain.commands import Command, Word, Wrapper, stands_for_more
+from moonpad.explain.keys_by_name import takes_key
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Edit, Line, Remark
 from moonpad.explain.shell.wrappers import is_known
@@ -59,6 +60,7 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         and not _differs(command, word)
     }
     env = {name: text for name, text in env.items() if text not in _uses(name) and not cannot_be_typed(name)}
+    env = {name: text for name, text in env.items() if text or not takes_key(name)}  # `TOKEN=` empties the caller's
     if _is_told(command):
         env |= {pair[1]: pair[2] for word in command.prefix if (pair := _PAIR.fullmatch(word.text)) is not None}
     around = _without(around, [word for name, word in command.env.items() if name in dropped])

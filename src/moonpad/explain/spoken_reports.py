@@ -154,6 +154,7 @@ def _is_failure(lines: Sequence[str]) -> bool:
 def _too_old(model_type: str, script: Script, lines: Sequence[str], engine: str) -> Iterator[Remark]:
     """The release of Transformers, and that of the engine, against the first that knows the model."""
     known = transformers_types().get(model_type)
+    known = None if known is not None and engine in known.not_for else known
     if known is not None and (stated := older_release(script, known.first)) is not None:
         yield too_old(*stated, model_type, "", known.first, script)
     version, model = script.versions.get(engine, ""), _model(lines)

@@ -7,7 +7,7 @@ import pytest
 from moonpad.catalog.registered_names import registers
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.versions import order
-from tests.unit.explain.judging import ask_one
+from tests.unit.explain.judging import ask, ask_one
 
 K25 = "vllm serve moonshotai/Kimi-K2.5 -tp 8 --trust-remote-code "
 TRANSFER = """--kv-transfer-config '{"kv_connector":"%s","kv_role":"kv_both"}'"""
@@ -168,3 +168,24 @@ def test_each_register_is_in_order(key: str) -> None:
         assert {first, last} <= {*row.read}
         assert order(first) <= order(last)
     assert all(row.span(name) for name in row.instead.values())
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("export PYTHONPATH=/opt/my-vllm:/opt/my-kernels\n", Severity.NOTE),
+        ("", Severity.WARNING),
+    ],
+)
+def test_sources_of_ones_own_may_bring_a_backend(before: str, expected: Severity) -> None:
+    text = f"{before}vllm serve moonshotai/Kimi-K3 -tp 8 --attention-backend MYKERNEL_MLA\n"
+    found = [each for judged in ask(text) for each in judged.findings if "MYKERNEL_MLA" in each.message]
+    assert [each.severity for each in found] == [expected]
+
+
+def test_a_release_that_is_named_has_no_such_backend_whatever_is_laid_over_it() -> None:
+    text = (
+        "# vLLM 0.28.0\nexport PYTHONPATH=/opt/kernels\nvllm serve moonshotai/Kimi-K3 -tp 8 --attention-backend MINE\n"
+    )
+    found = [each for judged in ask(text) for each in judged.findings if "named MINE" in each.message]
+    assert [each.severity for each in found] != [Severity.NOTE]

@@ -104,3 +104,22 @@ def test_a_package_that_takes_it_or_another_one_beside_it_is_not_told(command: s
 
 def test_what_is_asked_for_is_of_engines_with_checks() -> None:
     assert {row.engine for row in asked_transformers()} == {"vllm", "sglang"}
+
+
+DEVSTRAL = "mistralai/Devstral-2-123B-Instruct-2512"
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (f"# SGLang 0.5.7\npython -m sglang.launch_server --model-path {DEVSTRAL} --tp 8", True),
+        ("# SGLang 0.5.9\nsglang serve --model-path mistralai/Ministral-3-14B-Instruct-2512", True),
+        (f"# SGLang 0.5.12\npython -m sglang.launch_server --model-path {DEVSTRAL} --tp 8", False),
+        ("# SGLang 0.5.7\nsglang serve --model-path mistralai/Mistral-Small-3.2-24B-Instruct-2506", False),
+        (f"# vLLM 0.13.0\nvllm serve {DEVSTRAL} -tp 8", False),  # it reads params.json
+        (f"# transformers==4.57.1, vLLM 0.13.0\nvllm serve {DEVSTRAL} -tp 8", False),
+    ],
+)
+def test_a_type_of_the_text_alone_is_needed_by_who_reads_config_json(command: str, expected: bool) -> None:
+    messages = [finding.message for judged in ask(command) for finding in judged.findings]
+    assert any("does not know the type ministral3" in each for each in messages) is expected

@@ -13,8 +13,10 @@ from moonpad.explain.input_limits import Budget
 from moonpad.values.records import replace
 
 # References to variables that are replaced before a container starts.
+_INNER: Final = r"\$\{(?:[^{}]|\$\{[^{}]*\})*\}"
+"""`${B:-8}` within `${A:-${B:-8}}`, three deep at most."""
 _COMPOSE: Final = re.compile(
-    r"\$(?:(?P<dollar>\$)|\{(?P<braced>[A-Za-z_]\w*)(?:(?P<operator>:?[-?+])(?P<default>[^{}]*))?\}"
+    rf"\$(?:(?P<dollar>\$)|\{{(?P<braced>[A-Za-z_]\w*)(?:(?P<operator>:?[-?+])(?P<default>(?:[^{{}}]|{_INNER})*))?\}}"
     r"|(?P<name>[A-Za-z_]\w*))"
 )
 _KUBERNETES: Final = re.compile(r"\$(?:(?P<dollar>\$)|\((?P<name>[\w.-]+)\))")
@@ -67,7 +69,7 @@ class Surroundings(Struct, frozen=True):
         parts, at = list[Word](), 0
         for match in (_COMPOSE if self.compose else _KUBERNETES).finditer(word.text):
             reference = cut(word, *match.span())
-            value = self._value(match, values)
+            value = self._value(match, values, budget)
             budget.spend(1, len(value.text))
             pieces = (piece._replace(start=0, end=len(value.text)) for piece in reference.pieces[:1])
             parts += (cut(word, at, match.start()), replace(value, pieces=tuple(pieces)))
@@ -84,7 +86,7 @@ class Surroundings(Struct, frozen=True):
         budget.spend(1, len(text))
         return word if text == word.text else replace(word, text=text, pieces=())
 
-    def _value(self, match: re.Match[str], values: Mapping[str, Word]) -> Word:
+    def _value(self, match: re.Match[str], values: Mapping[str, Word], budget: Budget) -> Word:
         groups = match.groupdict()
         name = groups.get("braced") or groups["name"]
         if groups["dollar"]:
@@ -92,7 +94,7 @@ class Surroundings(Struct, frozen=True):
         known = values.get(name) or self.parameters.get(name)
         operator = groups.get("operator") or ""
         if (operator.endswith("-") and known is None) or (operator.endswith("+") and known is not None):
-            return Word(groups["default"])
+            return self.interpolated(Word(groups["default"]), values, budget)
         return known or Word(f"${{{name}}}", unresolved=(name,))
 
 

@@ -8,8 +8,6 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Final
 
-from msgspec import Struct
-
 from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.catalog.options import newest
 from moonpad.catalog.release_days import release_days
@@ -21,8 +19,7 @@ from moonpad.engines.build_names import (
     builds_in_words,
 )
 from moonpad.engines.image_names import FILE, OF_A_COMMIT, OF_MAKERS
-from moonpad.explain.documents.avoided_releases import is_faulty, is_of_other_build, is_refused, says_what_runs
-from moonpad.explain.documents.former_releases import beside_another, is_about_a_change, is_marked_well, was_well
+from moonpad.explain.documents.mentioned_releases import Named, VersionMention, without_others
 from moonpad.explain.documents.printed_versions import printed
 from moonpad.explain.documents.source_checkouts import checked_out
 from moonpad.explain.documents.tags_of_products import release_in_tag, releases_in_tags
@@ -157,18 +154,6 @@ def _without_links(text: str) -> str:
     return _linked().sub(r"\1", text) if "](" in text else text
 
 
-class VersionMention(Struct, frozen=True):
-    """`exact`: a pin or an image's tag, no prose. `image`: the image with its tag, "" where it is none. `least`: it is
-    the lowest, or the first that has something, and a later one may be in use."""
-
-    line: int
-    engine: str
-    version: str
-    exact: bool
-    image: str
-    least: bool
-
-
 _OF_ANOTHER: Final = re.compile(
     r"[`*]{0,3}[ ](?:rejected|refused|lacked|failed|crashed|broke|had|could not|did not|does not (?:have|know|support)"
     r"|has no|lacks|rejects|refuses)\b",
@@ -193,7 +178,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
     (v0.11.1rc6)`), the first of a kind before the others."""
     pin, image, prose, wheel, spoken, listed, badge, *others = _patterns(tuple(ENGINES))
     in_prose = (prose, spoken, *others)
-    named: list[tuple[bool, int, int, VersionMention]] = []
+    named: list[Named] = []
     fractions = {match[1] for line in lines for match in _UTILISED.finditer(line[:_LONGEST])}
     for number, line in enumerate(lines, 1):
         text = _without_links(line[:_LONGEST])
@@ -230,7 +215,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 tag = match[0] if pattern is image else ""
                 mention = VersionMention(number, *_engine_and_version(match), pattern not in in_prose, tag, least)
                 named.append((pattern in in_prose, number, match.start(), mention))
-    named = _without_former(named, lines)
+    named = without_others(named, lines)
     names = _names()
     for number, line in enumerate(lines, 1):
         for start, name, version, image_of in releases_in_tags(line[:_LONGEST], names):
@@ -244,58 +229,6 @@ def _is_of_next_line(before: str, following: Sequence[str]) -> bool:
     """Whether it is a comment on the line below: a heading has an empty line there, the head of a script a comment."""
     code = bool(following) and following[0].strip() != "" and not following[0].lstrip().startswith("#")
     return code and _LINE_FOR.fullmatch(before) is not None
-
-
-def _without_former(
-    named: list[tuple[bool, int, int, VersionMention]], lines: Sequence[str]
-) -> list[tuple[bool, int, int, VersionMention]]:
-    """Without releases with which all was well, where another one is named; of those in prose, also where an upgrade
-    is spoken of. Without those that are avoided, where the text says what is run in their place."""
-    named = _without_avoided(named, lines)
-
-    def is_former(in_prose: bool, number: int, start: int, mention: VersionMention) -> bool:
-        line = lines[number - 1]
-        end = line.find(mention.version, start) + len(mention.version)
-        if end <= start:
-            return False
-        if mention.image and is_marked_well(line, end):
-            return True
-        return (in_prose or bool(mention.image)) and was_well(line, start, end)
-
-    former = [each for each in named if is_former(*each)]
-    if not former:
-        return named
-    left = [each for each in named if each not in former]
-    others = {(each.engine, each.version) for *_, each in left}
-    changed = is_about_a_change(lines)
-
-    def is_replaced(number: int, mention: VersionMention) -> bool:
-        named_too = any(name == mention.engine and at != mention.version for name, at in others)
-        return named_too or (not mention.image and (changed or beside_another(lines[number - 1], mention.version)))
-
-    return [each for each in named if each not in former or not is_replaced(each[1], each[3])]
-
-
-def _without_avoided(
-    named: list[tuple[bool, int, int, VersionMention]], lines: Sequence[str]
-) -> list[tuple[bool, int, int, VersionMention]]:
-    refused: list[int] = []
-    faulty: list[int] = []
-    for at, (_, number, start, mention) in enumerate(named):
-        line = lines[number - 1]
-        end = line.find(mention.version, start) + len(mention.version)
-        if end <= start:
-            continue
-        if is_refused(line, start, end):
-            refused.append(at)
-        elif not mention.image and is_faulty(line, end):
-            faulty.append(at)
-    gone = {*faulty} if faulty and says_what_runs(lines) else set()
-    left = [each[3] for at, each in enumerate(named) if at not in gone and at not in refused]
-    avoided = {named[at][3].engine for at in refused}
-    if refused and (any(each.engine in avoided for each in left) or is_of_other_build(lines)):
-        gone.update(refused)
-    return [each for at, each in enumerate(named) if at not in gone]
 
 
 def _published_images(text: str) -> list[tuple[re.Match[str], HeldRelease]]:

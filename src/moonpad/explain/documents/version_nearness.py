@@ -12,8 +12,9 @@ from moonpad.engines.build_names import BUILD_LINES
 from moonpad.engines.image_names import PULLED_FOR_CUDA
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.device_nearness import sections
+from moonpad.explain.documents.mentioned_releases import VersionMention
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, speaks_of_rocm
-from moonpad.explain.documents.text_hints import VersionMention, version_mentions
+from moonpad.explain.documents.text_hints import version_mentions
 from moonpad.explain.programs import is_server
 
 _MEASURED: Final = re.compile(

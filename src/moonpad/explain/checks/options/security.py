@@ -24,6 +24,8 @@ _OF_NPUS: Final = re.compile(r"/dev/(?:davinci_manager|devmm_svm|hisi_hdc)")
 _NO_DEVICE: Final = re.compile(rf"{_OF_NPUS.pattern}|/dev/(?:infiniband|fuse|shm|mem|kmem|net|snd|video)\b|^$")
 _ASCEND_IMAGE: Final = re.compile(r"(?:^|/)ascend/|[-_](?:npu|cann)(?![a-z])", re.IGNORECASE)
 _NAME_NPUS: Final = "name the NPUs, --device=/dev/davinci0 for each, and leave it out"
+_CONTAINER: Final = "docker"
+"""The program of a container that no engine is started in, as far as the text shows."""
 _RDMA: Final = "/dev/infiniband"
 _RDMA_VARIABLE: Final = re.compile(r"IB_HCA|_HCA_|IBGDA|IB_GID|RDMA")
 _NAME_RDMA: Final = (
@@ -104,13 +106,22 @@ def wrapper_remarks(command: Command) -> Iterator[Remark]:
             yield _insecure("StrictHostKeyChecking=no", message, remedy, word=careless)
 
 
+def _ends_by_itself(wrapper: Wrapper, command: Command) -> bool:
+    """Whether the container starts no engine, is not entered and has no devices: `multiarch/qemu-user-static --reset`
+    registers programs in the host's kernel, which it may do as it is privileged."""
+    if command.program != _CONTAINER or wrapper.devices is not None or wrapper.value("--gpus"):
+        return False
+    stays = wrapper.has("--detach") or wrapper.has("--interactive") or wrapper.has("--tty")
+    return not stays and not wrapper.values("--device") and wrapper.has("--rm")
+
+
 def _open_option(wrapper: Wrapper, option: WrapperOption, command: Command) -> tuple[str, str, str] | None:
     """Where, what and the remedy, for an option that opens the host."""
     name, value = option.name, option.value or ""
     match wrapper.kind, name:
         case "mpirun", "--allow-run-as-root":
             return name, "every rank runs as root", "run as a user who may use the devices"
-        case "docker run", "--privileged" if wrapper.has(name):
+        case "docker run", "--privileged" if wrapper.has(name) and not _ends_by_itself(wrapper, command):
             files = [value for option in wrapper.values("--device") for value in [option.partition(":")[0]]]
             named = wrapper.devices is not None or wrapper.value("--gpus") or not all(map(_NO_DEVICE.search, files))
             of_ascend = any(map(_OF_NPUS.match, files)) or _ASCEND_IMAGE.search(

@@ -38,6 +38,7 @@ from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, 
 from moonpad.explain.checks.releases.expert_backends import expert_backend
 from moonpad.explain.checks.releases.fault_kernels import runs_aiter, runs_attention
 from moonpad.explain.checks.releases.first_releases import first_with_model
+from moonpad.explain.checks.releases.idle_options import idle_options, is_of_idle
 from moonpad.explain.checks.releases.report_rows import is_shared, of_model, of_this_release, rows_about, weights_of
 from moonpad.explain.checks.releases.report_words import threads_of, told
 from moonpad.explain.checks.releases.run_images import of_image
@@ -110,7 +111,9 @@ def reported(case: Case) -> Iterator[Remark]:
     known = _Known(spoken_devices(case), errors, laid_over(case))
     given = given_names(case)
     # Most go by this, which costs least.
+    idle = idle_options(case)
     near = [row for row, needed in rows if not any(map(given.isdisjoint, needed))]
+    near = [row for row in near if not is_of_idle(row.options, idle)]
     case.script.budget.work(6 * len(near), "its known reports")  # measured: 3 to 8 µs a row
     # What the text's errors speak of first, then what is sure, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, known)) is not None]

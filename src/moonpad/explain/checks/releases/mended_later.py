@@ -39,6 +39,7 @@ from moonpad.explain.checks.releases.error_agreement import (
 )
 from moonpad.explain.checks.releases.fault_kernels import is_of_tool, runs_aiter, runs_attention
 from moonpad.explain.checks.releases.first_releases import first_with_model
+from moonpad.explain.checks.releases.idle_options import idle_options, is_of_idle
 from moonpad.explain.checks.releases.known_reports import report_remark
 from moonpad.explain.checks.releases.time_of_text import came_after, next_release_then
 from moonpad.explain.checks.releases.told_faults import (
@@ -93,7 +94,8 @@ def mended_later(case: Case) -> Iterator[Remark]:
     if case.commands[0].fork or case.again:
         return
     given = given_names(case)
-    near = list(_near(case, given))
+    idle = idle_options(case)
+    near = [row for row in _near(case, given) if not is_of_idle(row.options, idle)]
     if not case.version:
         least = order(asked_least(case.engine.name, case.script, case.commands[0]) or "0")
         near = [row for row in near if _is_worth(row) and order(row.mended_in) > least]

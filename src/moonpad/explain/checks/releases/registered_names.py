@@ -20,6 +20,8 @@ from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order
 
+_PATH: Final = "PYTHONPATH"
+"""With it sources of one's own are laid over the release."""
 _OF_DEVICE: Final = re.compile(r"_[A-Z]*\d{2,}\w*$")
 _LIKE: Final = 0.8
 _LIKE_WORD: Final = 0.5
@@ -102,6 +104,8 @@ def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Rem
     variant = span is None and called_after and _OF_DEVICE.search(name) is not None
     known = never or (row.closed and not variant) or (span is not None and not row.comes_back)
     severity = Severity.ERROR if sure and known else Severity.WARNING
+    if message.endswith(_OWN_BUILD) and _PATH in case.commands[0].env:
+        severity, remedy = Severity.NOTE, f"nothing to do where what {_PATH} names brings it; else {row.remedy}"
     at = place.index if place else None
     yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=at, edits=edits)
 

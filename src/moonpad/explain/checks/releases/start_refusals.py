@@ -16,13 +16,13 @@ from moonpad.catalog.start_refusals import StartRefusal, start_refusals
 from moonpad.catalog.toml_rows import any_of, pattern_of
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_traits import has_started
-from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.models.quantization_flags import weights_of
 from moonpad.explain.checks.releases.error_agreement import is_logged
 from moonpad.explain.checks.releases.first_releases import has_no_model_before
 from moonpad.explain.checks.releases.term_values import COMPARES, UNKNOWN, are_unlike, pair_of, place_of, term_value
 from moonpad.explain.checks.set_elsewhere import may_be_set
+from moonpad.explain.checks.whole_texts import is_whole
 from moonpad.explain.equal_options import equal_term
 from moonpad.explain.flag_lists import has_own_options, is_fragment, is_with_its_variables
 from moonpad.explain.results import Edit, Remark, make_remark
@@ -33,7 +33,6 @@ from moonpad.values.versions import is_final, order, release_of, since
 _OFF: Final = "false"
 """The value of `--enable-prefix-caching` where `--no-enable-prefix-caching` is written, so that it is lacking."""
 _LEAVE: Final = "leave it out"
-_AND_MORE: Final = ("...", "…", "....", "etc.")
 _LONGEST: Final = 2000
 _OF_MACHINES: Final = frozenset({"--dist-init-addr", "--master-addr", "--data-parallel-address"})
 """What the template of a chart writes, since its values cannot know the address."""
@@ -50,12 +49,12 @@ def oldest_recent(program: str) -> str:
 
 
 def refused(case: Case) -> Iterator[Remark]:
-    """One remark for each row. Of the other commands of a deployment only what speaks of them: `--headless`."""
+    """One remark a row. Of the other commands of a deployment only what speaks of them: `--headless`."""
     rows, given = _rows_of(case.engine.name), given_names(case)
     found = [row for row, needed in rows if not any(map(given.isdisjoint, needed))]
     # Measured: 0.2 µs for a row that is about another option, 4 to 6 µs for the others.
     case.script.budget.work(len(rows) // 4 + 4 * len(found), "what its engine refuses")
-    whole_text = bool(found) and _is_whole(case)
+    whole_text = bool(found) and is_whole(case)
     told = not case.open_ended and is_with_its_variables(case.commands[0], case.script)
     asked = [row for row in found if whole_text or all(told and name[0] == "$" for name in _not_told(row, case))]
     remarks = [remark for row in asked if (remark := _remark(row, case, whole_text)) is not None]
@@ -88,16 +87,9 @@ def _names_of(term: str) -> frozenset[str]:
     return frozenset(name.partition(".")[0] for name in any_of(term))
 
 
-def refusal_remark(row: StartRefusal, case: Case) -> Remark | None:
-    """Of one row alone, of a command that may have more options."""
-    return _remark(row, case, False)
-
-
-def _is_whole(case: Case) -> bool:
-    """Whether no option can be there that is not in the text."""
-    command = case.commands[0]
-    more = case.open_ended or is_fragment(command) or command.more or is_worker(command, case.script)
-    return not more and not any(word.text.strip("[]{}()<> ") in _AND_MORE for word in command.argv)
+def refusal_remark(row: StartRefusal, case: Case, whole_text: bool = False) -> Remark | None:
+    """Of one row alone, of a command that may have more options unless it is whole."""
+    return _remark(row, case, whole_text)
 
 
 def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:

@@ -41,6 +41,8 @@ def transformers_of_text(case: Case) -> Iterator[Remark]:
     known = transformers_types().get(named.model.model_type) if named is not None else None
     if named is None or known is None or case.engine.name not in names.CHECKED:
         return
+    if case.engine.name in known.not_for:
+        return
     case.script.budget.work(2 * len(case.script.lines), "the text around its engine commands")
     if (stated := older_release(case.script, known.first)) is not None:
         yield too_old(*stated, named.model.model_type, f" of {named.model.title}", known.first, case.script)
