@@ -79,7 +79,8 @@ FLASHINFER = "VLLM_ATTENTION_BACKEND=FLASHINFER vllm serve openai/gpt-oss-120b -
 
 
 @pytest.mark.parametrize(
-    ("on", "release", "refused"), [("2xH100", "0.10.2", True), ("2xB200", "0.10.2", False), ("2xH100", "0.9.2", False)]
+    ("on", "release", "refused"),
+    [("2xH100", "0.10.2", True), ("2xB200", "0.10.2", False), ("2xH100", "0.10.1.1", False)],
 )
 def test_sinks_by_flashinfer_on_hopper(on: str, release: str, refused: bool) -> None:
     (judged,) = ask(f"```bash\n{FLASHINFER}\n```\n", on, release)
