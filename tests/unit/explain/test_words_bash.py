@@ -98,8 +98,8 @@ BETWEEN = st.sampled_from([" ", "  ", "\t", " \\\n", " \\\n   "])
 LINES = st.lists(st.tuples(BETWEEN, WORD), min_size=1, max_size=6).map(lambda row: "".join(a + b for a, b in row))
 
 
-SKETCHED = re.compile(r"[/=–—-]|[0-9]+(?:\.[0-9]+)+")
-"""`vllm serve / sglang serve`, `vllm serve = ...`, `vllm serve - starts it`, `vllm serve 0.25 and` are sentences."""
+SKETCHED = re.compile(r"[/–—-]|:?=+|[0-9]+(?:\.[0-9]+)+")
+"""`vllm serve / sglang serve`, `vllm serve = ...`, `vllm serve := x`, `vllm serve - starts it`, `vllm serve 0.25 and` are sentences."""
 
 
 def speaks(text: str) -> bool:
