@@ -99,7 +99,7 @@ LINES = st.lists(st.tuples(BETWEEN, WORD), min_size=1, max_size=6).map(lambda ro
 
 
 SKETCHED = re.compile(r"[/–—-]|:?=+|[0-9]+(?:\.[0-9]+)+")
-"""`vllm serve / sglang serve`, `vllm serve = x` and `:=`, `vllm serve - starts it`, `vllm serve 0.25 and` are sentences."""
+"""`vllm serve / sglang serve`, `vllm serve = x`, `vllm serve - starts it`, `vllm serve 0.25 and` are sentences."""
 
 
 def speaks(text: str) -> bool:

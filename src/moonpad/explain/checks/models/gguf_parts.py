@@ -24,7 +24,8 @@ _LONGEST: Final = 300
 _LARGEST: Final = 50e9
 """Of one file of the publisher whose types are called `UD-`."""
 _SPARE: Final = 0.8
-_BYTES: Final = {"int4": 0.6, "fp8": 1.05, "bf16": 2.0}
+_OF_FOUR_BITS: Final = "int4"
+_BYTES: Final = {_OF_FOUR_BITS: 0.6, "fp8": 1.05, "bf16": 2.0}
 """Of a weight in the publisher's own files, scales and what is wider included."""
 
 
@@ -58,7 +59,7 @@ def parts_of_set(case: Case) -> Iterator[Remark]:
     part = _PART.fullmatch(path.rpartition("/")[2])
     if part is None or unresolved(path):
         return
-    size = _weights(part["name"]) * int(part["bits"]) / 8
+    size = _size(part["name"], int(part["bits"]))
     parts = int(part["parts"])
     if not parts or size * _SPARE <= parts * _LARGEST:
         return
@@ -73,11 +74,14 @@ def parts_of_set(case: Case) -> Iterator[Remark]:
     yield replace(remark, stops=True)
 
 
-def _weights(name: str) -> float:
-    """How many they are, 0 where that is not known."""
+def _size(name: str, bits: int) -> float:
+    """Bytes of the set at the least, 0 where its number of weights is not known. Experts that were published in four
+    bits are not stored in more: `UD-Q8_K_XL` of Kimi-K2.6 has 595 GB
+    (https://unsloth.ai/docs/models/tutorials/kimi-k2.6)."""
     model = find_model(name)
-    if model is not None and model.total_bytes and model.quantization is not None:
-        each = _BYTES.get(model.quantization.scheme, 0)
-        return model.total_bytes / each if each else 0
-    known = other_model(name)
-    return known.billions * 1e9 if known is not None else 0
+    if model is None or not model.total_bytes or model.quantization is None:
+        known = other_model(name)
+        return known.billions * 1e9 * bits / 8 if known is not None else 0
+    scheme = model.quantization.scheme
+    whole = model.total_bytes / _BYTES[scheme] * bits / 8 if scheme in _BYTES else 0
+    return min(whole, model.total_bytes) if scheme == _OF_FOUR_BITS else whole
