@@ -138,7 +138,7 @@ def with_program(command: Command, of: Collection[str] = ()) -> Command:
     most = 3 * (known + begun) >= len(flags) if known > 1 else 2 * (known + begun) > len(flags)
     listed = known > 2 or bool(known and (most or set(_MODEL) & set(flags)))
     # Where most are no release's, those that are known are another program's too: `--model m --epochs 3 --lora-rank 8`.
-    listed &= len(flags) - known - begun < max(_FEWEST, known + begun)
+    listed &= bool(of) or len(flags) - known - begun < max(_FEWEST, known + begun)
     others = known < _FEWEST and _has_pairs_for_words(command, best)
     return replace(command, program=best) if listed and not others and not _names_only(command, best) else command
 
@@ -156,8 +156,10 @@ def _has_pairs_for_words(command: Command, program: str) -> bool:
 
 
 def _asks_several_models(command: Command) -> bool:
-    """Whether it names one model after the other, as what compares them does: a server has one."""
+    """Whether it names one model after the other, as what compares them does: a server has one, though perhaps by its
+    repository and by its file."""
     named = {behind.text for word, behind in pairwise(command.argv) if word.text in _MODEL}
+    named = {name for name in named if not name.endswith(".gguf")}
     return len(named) > 1 and not any(word.text in ELLIPSES for word in command.argv)
 
 
