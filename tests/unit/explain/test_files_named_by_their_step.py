@@ -6,7 +6,8 @@ import pytest
 
 from moonpad.explain.script import read_script
 
-BLOCK = "```yaml\nmoe_config:\n  backend: TRTLLM\n```\n\n```bash\ntrtllm-serve deepseek-ai/DeepSeek-R1 --config more.yaml\n```\n"
+SERVE = "```bash\ntrtllm-serve deepseek-ai/DeepSeek-R1 --config more.yaml\n```\n"
+BLOCK = f"```yaml\nmoe_config:\n  backend: TRTLLM\n```\n\n{SERVE}"
 
 
 @pytest.mark.parametrize(
