@@ -16,9 +16,11 @@ from moonpad.values.records import replace
 
 BITS: Final = "gguf_bits.toml"
 _TYPED: Final = re.compile(
-    r"(?:[a-z0-9.-]+_)?(?P<stem>[a-z0-9][a-z0-9.-]*?)(?:[-.]gguf)?[-.:](?P<type>(?:ud-)?(?:i?q[1-8]_\w+|tq1_0))"
+    r"(?:[a-z0-9.-]+_)?(?P<stem>[a-z0-9][a-z0-9.-]*?)(?:[-.]gguf)?[-.:](?P<type>(?:ud-)?(?:i?q[1-8]_\w+|tq1_0)|b?f16)"
 )
 """`moonshotai_kimi-k2-thinking-q4_k_m`, `kimi-k2.5-gguf:ud-q3_k_xl`."""
+_OF_ANY_FORMAT: Final = frozenset({"bf16", "f16"})
+"""Types that weights in other files have as well: with them the name has to say that it is a GGUF."""
 
 
 class TypeBits(Struct, frozen=True):
@@ -47,10 +49,10 @@ def type_bits() -> Mapping[str, TypeBits]:
     return {key.casefold(): value for key, value in read}
 
 
-def by_type(name: str, find: Callable[[str], Model | None]) -> Model | None:
+def by_type(name: str, find: Callable[[str], Model | None], *, is_file: bool = False) -> Model | None:
     """What the last part of a name means that says a checkpoint and a type, both in lower case; None where that is
-    no such name, or the checkpoint is not known by its weights."""
-    if (typed := typed_of(name, find)) is None:
+    no such name, or the checkpoint is not known by its weights. `is_file`: the name ended with `.gguf`."""
+    if (typed := typed_of(name, find, is_file=is_file)) is None:
         return None
     base, kind, known = typed
     weights = weights_in_gguf().get(base.architecture_name)
@@ -78,9 +80,13 @@ def by_type(name: str, find: Callable[[str], Model | None]) -> Model | None:
     )
 
 
-def typed_of(name: str, find: Callable[[str], Model | None]) -> tuple[Model, str, TypeBits] | None:
+def typed_of(
+    name: str, find: Callable[[str], Model | None], *, is_file: bool = False
+) -> tuple[Model, str, TypeBits] | None:
     """The checkpoint whose weights a file of that name holds, their type, and its bits; None for other names."""
     match = _TYPED.fullmatch(name)
+    if match is not None and match["type"] in _OF_ANY_FORMAT and not (is_file or "gguf" in name):
+        return None
     known = type_bits().get(match["type"]) if match is not None else None
     base = find(match["stem"]) if match is not None and known is not None else None
     if match is None or known is None or base is None or base.architecture is None or base.quantization is None:

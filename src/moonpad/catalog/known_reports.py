@@ -34,7 +34,7 @@ _ENDS_UNHEDGED: Final = re.compile(
 )
 _ENDS_ITS: Final = re.compile(r"\b(?:fails?|ends?) at (?:its|the) start\b")
 _LATER_MENDS: Final = re.compile(
-    r"\b(?:take|install) (?:(?:a|an|the) )?(?:later (?:build|release|image)|(?:build|image|nightly) of"
+    r"\b(?:take|install) (?:(?:a|an|the) )?(?:(?:later|another) (?:build|release|image)|(?:build|image|nightly) of"
     r"|release later than|[\w.]+,? or (?:a )?later)"
 )
 """Remedies that say so of what came out since."""

@@ -70,8 +70,9 @@ def find_model(name: str) -> Model | None:
     parts[-1:] = [_GGUF_FILE.sub("", part) for part in parts[-1:]]
     for part in parts:
         if part.startswith("models--"):
-            if is_file and (model := _names().get(parts[-1]) or by_type(parts[-1], _names().get)) is not None:
-                return model  # of several in the repository the one that is named
+            of_file = _names().get(parts[-1]) or by_type(parts[-1], _names().get, is_file=True) if is_file else None
+            if of_file is not None:
+                return of_file  # of several in the repository the one that is named
             parts = part.removeprefix("models--").split("--")
             break
     if len(parts) > 1 and (
@@ -81,14 +82,15 @@ def find_model(name: str) -> Model | None:
     for last in (2, 1):
         if len(parts) >= last and (model := _names().get("/".join(parts[-last:]))) is not None:
             return model
-    return by_type(parts[-1], _names().get) if parts else None
+    return by_type(parts[-1], _names().get, is_file=is_file) if parts else None
 
 
 def uncounted_file(name: str) -> str:
     """`moonshotai/Kimi-Linear-48B-A3B-Instruct in Q4_K_M` of a GGUF file whose checkpoint is known, and of which it is
     not known how much memory an engine takes for it; "" for others."""
-    last = _GGUF_FILE.sub("", name.strip().casefold().replace("\\", "/").rstrip("/").rpartition("/")[2])
-    typed = typed_of(last, _names().get)
+    last = name.strip().casefold().replace("\\", "/").rstrip("/").rpartition("/")[2]
+    stem, found = _GGUF_FILE.subn("", last)
+    typed = typed_of(stem, _names().get, is_file=found > 0)
     return f"{typed[0].id} in {typed[1]}" if typed is not None and find_model(name) is None else ""
 
 

@@ -77,6 +77,9 @@ SHARED_KEYS: Final = (
     *("gdn_prefill_backend", "kda_prefill_backend"),
 )
 """Keys of the option itself that the engine, or plugins for other devices, may read too."""
+ON_BY_THEMSELVES: Final = frozenset({"fuse_norm_quant", "fuse_qknorm_rope", "fuse_muls_add"})
+"""Keys of ascend_compilation_config that are true by default: https://github.com/vllm-project/vllm-ascend,
+vllm_ascend/ascend_config.py, AscendCompilationConfig."""
 COMMON_KEYS: Final = ("enabled", "enable", "mode", "threshold")
 """Keys of several tables, that say nothing by themselves."""
 

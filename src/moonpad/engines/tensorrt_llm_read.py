@@ -58,7 +58,8 @@ def read(invocation: Invocation) -> Reading:
     path = words.text("--config", "--extra_llm_api_options", "--extra-engine-args")
     options = {**option_file(path, invocation.files), **flat_options(words.text("--override-engine-args") or "")}
     group = _count(options, "tensor_parallel_size") or words.size("--tp_size")
-    attention_dp = options.get("enable_attention_dp", "").lower() == "true" and group > 1
+    shared_out = options.get("enable_attention_dp", "").lower() == "true" or words.switch("--enable_attention_dp")
+    attention_dp = bool(shared_out) and group > 1
     layout = Layout(
         tp=1 if attention_dp else group,
         pp=_count(options, "pipeline_parallel_size") or words.size("--pp_size"),

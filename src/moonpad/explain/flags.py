@@ -135,7 +135,7 @@ def _changed(
     if is_newer_than_meant(option, change, book):  # the newest takes the former name still, older ones no other
         message, edits = f"{message.removesuffix('.')} since {change.since}{'.' * message.endswith('.')}", ()
         remedy = remedy.replace(f"add {change.to[0]} ", f"add {TAKES_FROM.get(change.flag, change.to[0])} ")
-        if change.kind == "deprecated" and remedy == change.remedy:
+        if remedy == change.remedy:
             severity, remedy = Severity.NOTE, f"{remedy.rstrip('.')}, where the release is {change.since} or later."
     yield make_remark(severity, code, option.written, message, remedy, at=option.index, edits=edits)
 

@@ -12,6 +12,8 @@ from moonpad.values.cluster import Cluster
 
 _ENCODER: Final = ("--encoder-only", "--mm-encoder-only")
 """Of SGLang and of vLLM: the server reads pictures for others, and generates no text."""
+_SHARES: Final = "--tensor-split"
+"""A share for each device of the machine, 0 for those that get nothing."""
 
 
 def encoder_alone(reading: Reading) -> str:
@@ -22,8 +24,10 @@ def encoder_alone(reading: Reading) -> str:
 
 def part_of_machines(command: Command, first: Reading, cluster: Cluster | None) -> str:
     """Why the memory is not judged where a list of flags uses a part of the machines that are named: the rest of the
-    layout may stand elsewhere. "" where it uses them all."""
+    layout may stand elsewhere. "" where it uses them all, or says itself which have a share."""
     ranks = ranks_of(first)
+    if first.parsed.occurrence(_SHARES) is not None:
+        return ""
     if cluster is None or not is_fragment(command) or not 1 < ranks < cluster.devices:
         return ""
     return f"the list of flags is for {ranks} of {cluster.name}: what the others do is not said"

@@ -43,6 +43,11 @@ _BY_MEMORY: Final = re.compile(
     r"(?<![A-Za-z0-9_.])(?P<count>[1-9]\d?)[ ]?(?:[x×*][ ]?|(?:卡|张)[ ]?)(?P<size>\d{2,3})[ ]?Gi?B?(?![A-Za-z0-9/])",
     re.IGNORECASE,
 )
+_OF_NODES: Final = re.compile(
+    r"(?<![\w.-])(?P<nodes>[1-9]\d?)[ -](?:nodes?|machines?|servers?)(?:[ ]cluster)?[ ]?(?:of|with|[,x×*(:])[ ]?\Z",
+    re.IGNORECASE,
+)
+"""`8-node cluster of` before what is counted."""
 _OF_DEVICES: Final = re.compile(r"显存|显卡|\bVRAM\b|\bGPUs?\b|\bgraphics cards?\b|video memory", re.IGNORECASE)
 _OF_HOST: Final = re.compile(r"内存(?!卡)|\bRAM\b|\bDDR\d|\bR?DIMMs?\b|\bsystem memory\b", re.IGNORECASE)
 _LONGEST: Final = 500
@@ -130,23 +135,30 @@ def in_place_of(foreign: str, devices: int, nodes: int | None) -> str:
 
 
 def by_memory(lines: Sequence[str], platforms: Sequence[Platform]) -> str:
-    """Of a text that counts devices by their memory alone, `8*48G`: what is known of them, and one such kind; "" where
-    it has none, or several."""
+    """Of a text that counts devices by their memory alone, `8*48G` or `2 nodes of 8x80GB`: what is known of them, and
+    one such kind; "" where it has none, or several."""
     found = {
-        (int(match["count"]), int(match["size"]))
+        (_nodes_before(text, match.start()), int(match["count"]), int(match["size"]))
         for line in lines
         if _OF_DEVICES.search(text := line[:_LONGEST]) and not _OF_HOST.search(text)
         for match in _BY_MEMORY.finditer(text)
     }
     if len(found) != 1:
         return ""
-    ((count, size),) = found
+    ((nodes, count, size),) = found
     devices = [(row.label, row.device) for row in hardware().values() if row.device is not None]
     own = [(label, device.driver_bytes) for label, device in devices if device.platform in platforms]
     alike = (label for label, held in own if abs(size * GIB - held) < _ALIKE * held)
     if not (kind := next(alike, "")):
         return ""
-    return f"the text counts {count} devices of {size} GB and does not name them: --on {count}x{kind} names some"
+    machines = f"{nodes}x" if nodes > 1 else ""
+    counted = f"{nodes * count} devices of {size} GB" + (f" in {nodes} nodes" if nodes > 1 else "")
+    return f"the text counts {counted} and does not name them: --on {machines}{count}x{kind} names some"
+
+
+def _nodes_before(text: str, at: int) -> int:
+    match = _OF_NODES.search(text[max(0, at - 40) : at])
+    return int(match["nodes"]) if match is not None else 1
 
 
 def devices_asked(server: Judged | None) -> int:

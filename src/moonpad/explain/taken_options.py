@@ -22,6 +22,9 @@ _OF_OTHERS: Final = re.compile(r"(?:ha[sv]e|take|read) it(?: otherwise)?: --engi
 """What is said of the newest release alone (checks/certainty.py, checks/releases/config_keys.py)."""
 _SOME_REFUSE: Final = re.compile(r"; \S+ to \S+ refuse it\.")
 """What the newest release takes and those before it do not (catalog/options/data/changes.toml)."""
+_OF_NO_RELEASE: Final = re.compile(r"; (?:releases that are not recorded may have it|no release from \S+ on has it)\b")
+"""What is said of a name that no recorded release has (checks/certainty.py)."""
+_SHOWN_ON: Final = re.compile(r"\b(?:enabled|active|activated|in use)\b(?![ ](?:by|with|via|when|if|through|using)\b)")
 _RUNS: Final = re.compile(r"\bthis (?:one |command |line )?(?:runs|works|starts|is fine)\b", re.IGNORECASE)
 _ABOVE: Final = 3
 _LONGEST: Final = 500
@@ -52,7 +55,19 @@ def but_run(remarks: Iterable[Remark], command: Command, script: Script, *, name
             remark = _as_note(remark, message, f"for later releases: {finding.remedy}")
         elif not named and finding.severity is Severity.WARNING and _SOME_REFUSE.search(finding.message) and runs():
             remark = replace(remark, finding=replace(finding, severity=Severity.NOTE))
+        elif not named and _OF_NO_RELEASE.search(finding.message) and _is_shown_on(finding.where, script):
+            message = f"{finding.message.partition('; ')[0]}; a line of the log has it at work, so that build has it"
+            remark = _as_note(remark, message, "keep it for that build")
         yield remark
+
+
+def _is_shown_on(option: str, script: Script) -> bool:
+    """`Fast attention enabled on gfx950 (--enable-fast-attention).`: what the server writes of itself, and no sentence
+    that tells how it is switched on."""
+    script.budget.work(len(script.lines) // 2, "the text around its engine commands")
+    named = f"({option})"
+    lines = (line[:_LONGEST] for line in script.lines if named in line and "`" not in line)
+    return any(_SHOWN_ON.search(line[: line.index(named)]) for line in lines if named in line)
 
 
 def _as_note(remark: Remark, message: str, remedy: str) -> Remark:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.catalog.gguf import type_bits, weights_in_gguf
-from moonpad.catalog.models import find_model, models
+from moonpad.catalog.models import find_model, models, uncounted_file
 from moonpad.plan.tensors import catalog_checkpoint
 
 
@@ -63,3 +63,18 @@ def test_what_is_recorded_lies_within_its_type(model: object) -> None:
         return
     low, high = (weights_in_gguf()[model.architecture_name].count * bits / 8 for bits in known.bits)
     assert 0.985 * low <= model.total_bytes <= 1.015 * high
+
+
+@pytest.mark.parametrize("name", ["/m/Kimi-K2.6-BF16-00001-of-00046.gguf", "unsloth/Kimi-K2.6-GGUF:BF16"])
+def test_all_weights_in_bf16_take_two_bytes_each(name: str) -> None:
+    model = find_model(name)
+    assert model is not None
+    assert model.total_bytes is not None
+    assert 2.04e12 < model.total_bytes < 2.07e12
+
+
+@pytest.mark.parametrize("name", ["/m/Kimi-K2.6-BF16", "someone/Kimi-K2.6-BF16"])
+def test_folder_in_bf16_is_not_a_gguf(name: str) -> None:
+    model = find_model(name)
+    assert model is None or model.quantization is None or model.quantization.scheme != "gguf"
+    assert uncounted_file(name) == ""

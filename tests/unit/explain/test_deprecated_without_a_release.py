@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.values.finding import Code
+from moonpad.values.finding import Code, Severity
 from tests.unit.explain.judging import ask_one
 
 SHARED = "python -m sglang.launch_server --model-path moonshotai/Kimi-K2-Instruct --tp-size 16 --dp-size 4"
@@ -50,3 +50,12 @@ def test_switch_without_its_number_asks_for_the_option_of_all_releases() -> None
         if each.code is Code.RENAMED_FLAG
     ]
     assert told.remedy.startswith("add --dp-size ")
+
+
+def test_other_name_of_the_same_option_is_a_note_where_older_releases_lack_it() -> None:
+    (told,) = [
+        each
+        for each in ask_one(f"{FILE} --extra_llm_api_options extra.yml", on="8xB200").findings
+        if each.code is Code.RENAMED_FLAG
+    ]
+    assert told.severity is Severity.NOTE

@@ -17,6 +17,8 @@ FENCE = "\n\n```sh\n{}\n```\n"
         ("Deploying MiniMax M2.7 on Ascend 910C with 16 GPUs stays pending", ["16xA3"]),
         ("Our H100 server with 4 GPUs hangs", ["4xH100"]),
         ("on H200 having eight cards", ["8xH200"]),
+        ("I have an AMD MI300X GPU with 4 cards.", ["4xMI300X"]),
+        ("Each H100 GPU with 80 GB", []),
         ("H100 with 8 GPUs per node", []),
         ("H100 with 8 GPUs on each node", []),
         ("H100 with 80 GB", []),

@@ -39,3 +39,21 @@ def test_many_do_or_it_is_not_known(text: str) -> None:
 
 def test_where_the_devices_are_known_the_memory_is_judged() -> None:
     assert found(f"{SERVE} -tp 4", on="4xB200") == []
+
+
+NPUS = "vllm serve Kimi-K2-Base --enable-expert-parallel --gpu-memory-utilization 0.9"
+
+
+@pytest.mark.parametrize(
+    ("layout", "meant"),
+    [("--tensor-parallel-size 16", "32 or more, for"), ("--tensor-parallel-size 8 --pipeline-parallel-size 2", "16")],
+)
+def test_share_of_the_memory_that_may_be_used(layout: str, meant: str) -> None:
+    (finding,) = found(f"# vllm-ascend v0.17.0rc1, NPUs\nexport HCCL_IF_IP=1.2.3.4\n{NPUS} {layout}\n")
+    assert "in 0.9 of the memory" in finding.message
+    assert f"--tensor-parallel-size {meant}" in finding.remedy
+    assert "32" in finding.remedy
+
+
+def test_more_npus_hold_it() -> None:
+    assert found(f"# vllm-ascend v0.17.0rc1, NPUs\nexport HCCL_IF_IP=1.2.3.4\n{NPUS} --tensor-parallel-size 32\n") == []

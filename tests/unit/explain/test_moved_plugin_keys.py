@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from moonpad.values.finding import Severity
+
 from .judging import ask
 
 NPU = "vllm serve /m/GLM-5.2-w8a8 --quantization ascend --tensor-parallel-size 8"
@@ -68,3 +70,11 @@ def test_a_size_that_has_to_divide_the_copies_is_left_out_where_it_does_not(copi
     (finding,) = [each for each in judged.findings if "lmhead_tensor_parallel_size" in each.message]
     assert ("finegrained_tp_config" in finding.remedy) is kept
     assert finding.remedy.startswith("write" if kept else "leave it out")
+
+
+@pytest.mark.parametrize(("value", "severity"), [(True, Severity.NOTE), (False, Severity.WARNING)])
+def test_a_moved_key_that_is_true_by_itself_changes_nothing(value: bool, severity: Severity) -> None:
+    written = json.dumps({"fuse_norm_quant": value})
+    (judged,) = ask(f"# vllm-ascend 0.19.1rc1\n{NPU} --additional-config '{written}'\n", "8xA3")
+    (finding,) = [each for each in judged.findings if "fuse_norm_quant" in each.message]
+    assert finding.severity is severity

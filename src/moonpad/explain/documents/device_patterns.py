@@ -148,7 +148,7 @@ def counted() -> tuple[re.Pattern[str], ...]:
             rf"(?<![A-Za-z0-9_.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?!(?![卡张块])[\w.%-]|:\S)",
             rf"{_START}{device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
             rf"{_START}{device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
-            rf"{_START}{device}{size}(?:[ ](?:node|machine|server|host|box))?[ ](?:with|having)[ ]"
+            rf"{_START}{device}{size}(?:[ ](?:node|machine|server|host|box|[GN]PUs?))?[ ](?:with|having)[ ]"
             rf"(?P<count>{_NUMBER})[ ](?:GPUs|NPUs|cards)"
             rf"(?![\w/]|[ ](?:per|on|in|for|a|each)[ ](?:each[ ]|every[ ])?{_NODE}|[ ]each)",
             rf"{_START}{device}{size}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?:[x×*][ ]?)?(?P<count>{_NUMBER})"

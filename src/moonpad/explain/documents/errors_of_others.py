@@ -1,5 +1,6 @@
 """Errors that are of something else than the command: of a checkpoint that it does not start, of an issue that the text
-refers to, of a day of which a later part of a long document tells, or of another person with options of his own."""
+refers to, of a day of which a later part of a long document tells, of another person with options of his own, or of an
+attempt before the start that works."""
 
 from __future__ import annotations
 
@@ -49,6 +50,12 @@ _SAME: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of a person who has what the first one has."""
+_FAILED: Final = re.compile(
+    r"\b(?:failed|broken|abandoned|discarded|previous|earlier|former|dead[ -]ends?)\b"
+    r"|\bwhat (?:did ?n[o']t|does ?n[o']t|failed)\b|\bdid(?: not|n't) work\b|失败的",
+    re.IGNORECASE,
+)
+"""Of a heading below which a text tells of attempts."""
 _FARTHEST: Final = 400
 """Lines up to the line that names who wrote a part."""
 _LONGEST: Final = 2_000
@@ -57,8 +64,9 @@ _MOST: Final = 8
 
 
 def is_of_another(error: ErrorLine, commands: Sequence[Command], script: Script) -> bool:
-    """Whether a sentence quotes an error that another had, or an incident of some day is far from the command."""
-    if _is_of_a_day(error.number, commands, script):
+    """Whether a sentence quotes an error that another had, an incident of some day is far from the command, or it is
+    of an attempt before it."""
+    if _is_of_a_day(error.number, commands, script) or _is_of_an_attempt(error.number, commands, script):
         return True
     if error.logged or error.pasted:
         return False
@@ -114,6 +122,19 @@ def _is_of_a_day(number: int, commands: Sequence[Command], script: Script) -> bo
     return _DATED.search(" ".join((*before, own))) is not None and any(
         HEADING.match(line[:_LONGEST]) for line in script.lines[end : number - 1]
     )
+
+
+def _is_of_an_attempt(number: int, commands: Sequence[Command], script: Script) -> bool:
+    """Whether it stands in a part of failed attempts, and behind the command a log shows that it serves."""
+    first = min((command.line for command in commands), default=0)
+    if number >= first or not any(command.serves and command.held_tokens is not None for command in commands):
+        return False
+    above = range(number - 1, max(-1, number - 1 - _FARTHEST), -1)
+    script.budget.work(len(above), "its error lines")
+    heading = next((at for at in above if HEADING.match(script.lines[at][:_LONGEST])), None)
+    if heading is None or not _FAILED.search(script.lines[heading][:_LONGEST]):
+        return False
+    return any(HEADING.match(line[:_LONGEST]) for line in script.lines[number : first - 1])
 
 
 def _paragraph(number: int, script: Script) -> tuple[list[str], list[str]]:

@@ -74,8 +74,8 @@ _SPOKEN: Final = re.compile(
 )
 """A text whose first command starts an engine."""
 _ONLY_FILE: Final = re.compile(
-    r"(?:(?:\d{1,2}[.)]|step \d{1,2}[.:]?)[ ]{1,3})?(?:(?:create|write|save|file)[ :]{1,2}(?:as )?)?"
-    r"[`\"*_]{0,3}(?P<file>[\w./-]{1,100}\.(?:ya?ml|json|sh|env|toml|service))[`\"*_]{0,3}",
+    r"(?:(?:step )?\d{1,2}[.):]?[ ]{1,3})?(?:(?:create|write|save|file)[ :]{1,2}(?:as |(?:[\w-]{1,20} ){1,4}\()?)?"
+    r"[`\"*_]{0,3}(?P<file>[\w./-]{1,100}\.(?:ya?ml|json|sh|env|toml|service))[`\"*_]{0,3}\)?",
     re.IGNORECASE,
 )
 _UNFENCED: Final = re.compile(

@@ -31,6 +31,7 @@ from moonpad.explain.checks.memory.serving_checks import (
 from moonpad.explain.checks.memory.shared_devices import shares_of_devices
 from moonpad.explain.checks.memory.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
 from moonpad.explain.checks.memory.spoken_machines import spoken_machines
+from moonpad.explain.checks.memory.spoken_single_device import spoken_single_device
 from moonpad.explain.checks.memory.stack_memory import memory_of_stack
 from moonpad.explain.checks.memory.told_blocks import told_blocks
 from moonpad.explain.checks.memory.unified_memory import unified_memory
@@ -76,6 +77,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     shares_of_devices,
     counted_devices,
     spoken_memory,
+    spoken_single_device,
     stated_devices,
     spoken_precision,
 )

@@ -17,12 +17,14 @@ from moonpad.explain.checks.memory.devices_of_makers import device_of_makers, ra
 from moonpad.explain.checks.memory.largest_alone import OTHER_WEIGHTS
 from moonpad.explain.checks.models.other_families import in_full, is_other
 from moonpad.explain.checks.models.repository_names import REPOSITORY
+from moonpad.explain.checks.nodes.visible_devices import CUDA
 from moonpad.explain.checks.options.placeholders import stand_in_remarks
 from moonpad.explain.commands import Command
 from moonpad.explain.documents.logged_caches import tells_of_answers
 from moonpad.explain.documents.spoken_ranks import tells_of_other_ranks
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.kept_ranks import head_variable, rank_from_outside
+from moonpad.explain.left_devices import listed_by
 from moonpad.explain.results import NONE_GIVEN, Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -92,6 +94,9 @@ def one_device(case: Case) -> Iterator[Remark]:
         remedy = (
             f"{verb} {copies} {count:.0f} or more, on more machines: {experts} shares the experts out over all ranks"
         )
+    listed = listed_by(case.commands[0], CUDA)
+    if 0 < len(listed) < least:
+        remedy += f", and let it see as many: {CUDA} leaves {len(listed)}"
     # A wrapper or an image may supply what is missing here, so that alone is not an error.
     in_whole = not is_other(checkpoint) or in_full(checkpoint.name, reading.model)
     sure = not own and share > within and (given or known) and in_whole

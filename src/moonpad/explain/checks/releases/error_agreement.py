@@ -30,6 +30,21 @@ _OF_ANY_FAULT: Final = frozenset(
     {("illegal", "memory"), ("memory", "access"), ("illegal", "access"), ("assertion", "failed"), ("shared", "memory")}
 )
 """What many faults are about."""
+_OF_PYTHON: Final = frozenset(
+    {
+        *(("unexpected", "keyword"), ("keyword", "argument"), ("keyword", "arguments"), ("object", "attribute")),
+        *(("module", "attribute"), ("module", "named"), ("cannot", "import"), ("import", "name")),
+        *(("missing", "required"), ("required", "positional"), ("positional", "argument"), ("positional", "arguments")),
+        *(
+            ("required", "keyword"),
+            ("argument", "must"),
+            ("must", "have"),
+            ("name", "defined"),
+            ("takes", "positional"),
+        ),
+    }
+)
+"""The interpreter's own words, which say nothing without the name that stands beside them."""
 
 
 def error_pairs(script: Script) -> Pairs:
@@ -65,8 +80,9 @@ def pairs_of(text: str) -> Pairs:
 
 
 def shared_pairs(fault: str, errors: Pairs) -> int:
-    """How many pairs both have, at most two."""
-    return min(2, len(errors.intersection(_pairs(fault)))) if errors else 0
+    """How many pairs both have, at most two; none where they are words of the interpreter alone."""
+    shared = errors.intersection(_pairs(fault)) if errors else frozenset[tuple[str, str]]()
+    return min(2, len(shared)) if shared - _OF_PYTHON else 0
 
 
 def tells_figures(fault: str, script: Script) -> bool:

@@ -196,6 +196,9 @@ def _told(release: _Release, table: str, key: str, given: object, whole: Mapping
     if moved := _moved(release, table, key, given, whole, history, ends):
         code = Code.REMOVED_FLAG if history else Code.UNKNOWN_FLAG
         message, remedy, entry = moved
+        if given is True and not ends and entry[0][-1] in names.ON_BY_THEMSELVES:
+            message = f"{message}, which changes nothing: it is true by default"
+            return _Told(Severity.NOTE, code, message, _LEAVE, ends)
         if entry[0][0] == names.OVER_COPIES and _cannot_divide(given, release.copies):
             remedy = f"leave it out: there it has to divide --data-parallel-size, which is {release.copies}"
             return _Told(severity, code, message, remedy, ends, ())

@@ -74,6 +74,8 @@ _FAILS: Final = re.compile(
 )
 """A start or a request that came to nothing: no slow one, and no wrong answer."""
 _LOGGED: Final = re.compile(r"\b(?:ERROR|WARNING|INFO)[ ]+(?:\d{4}-)?\d\d-\d\d |\bFile \"|\w(?:Error|Exception)\b")
+_OF_PYTHON: Final = frozenset({"unexpect", "keyword", "argument", "position", "object", "attribut", "module", "import"})
+"""Stems of what the interpreter says of any name."""
 _LEAST_OF_SENTENCE: Final = 4
 _LINE: Final = 2_000
 _FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
@@ -179,7 +181,9 @@ def is_told(fault: str, engine: str, words: frozenset[str]) -> bool:
         return False
     shared = words & _stems(fault)
     weights = _weights(engine)
-    return len(shared) >= _WORDS and sum(weights.get(word, 0.0) for word in shared) >= _WEIGHT
+    return (
+        len(shared) >= _WORDS and not shared <= _OF_PYTHON and sum(weights.get(word, 0.0) for word in shared) >= _WEIGHT
+    )
 
 
 @cache

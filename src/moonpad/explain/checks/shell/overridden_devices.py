@@ -1,0 +1,64 @@
+"""A variable that tells ROCm that the device is one of another family than it is, or than the build has kernels for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+from moonpad.values.platform import Platform
+from moonpad.values.records import replace
+
+_VARIABLE: Final = "HSA_OVERRIDE_GFX_VERSION"
+_VALUE: Final = re.compile(r"(?P<major>\d{1,2})\.(?P<minor>\d)\.(?P<step>\d{1,2})")
+_NAME: Final = re.compile(r"gfx(?P<major>\d{1,2})[0-9a-f]{2}")
+_TARGETS: Final = re.compile(
+    r"(?:-D|\b)(?:AMDGPU_TARGETS|GPU_TARGETS|CMAKE_HIP_ARCHITECTURES|PYTORCH_ROCM_ARCH|GPU_ARCHS)[ ]?[=:][ ]?[\"']?"
+    r"(?P<names>gfx[0-9a-f]{3,4}(?:[;, ]{1,2}gfx[0-9a-f]{3,4}){0,30})"
+)
+_LONGEST: Final = 1000
+
+
+def overridden_device(case: Case) -> Iterator[Remark]:
+    """`HSA_OVERRIDE_GFX_VERSION=11.0.0` on an MI300X (gfx942): code for gfx1100 is asked for, and does not run there.
+    Within a family (10.3.0 for gfx1031) it is what people need."""
+    match = _VALUE.fullmatch(case.variable(_VARIABLE))
+    if match is None:
+        return
+    told = f"gfx{int(match['major'])}{match['minor']}{int(match['step']):x}"
+    reason = _of_device(case, match["major"]) or _of_build(case, told)
+    if not reason:
+        return
+    message = (
+        f"{match[0]} makes ROCm take the device for {told}, and {reason}: no kernel runs (invalid device function)"
+    )
+    remedy = f"leave {_VARIABLE} out"
+    remark = make_remark(Severity.WARNING, Code.CONFLICT, _VARIABLE, message, remedy)
+    yield replace(remark, stops=True)
+
+
+def _of_device(case: Case, major: str) -> str:
+    """Of another family, "" where it is the same or not known."""
+    cluster = case.cluster
+    if cluster is None or cluster.device.platform is not Platform.ROCM:
+        return ""
+    own = _NAME.fullmatch(cluster.device.capability)
+    if own is None or int(own["major"]) == int(major):
+        return ""
+    return f"{cluster.name.rpartition('x')[2]} is {cluster.device.capability}"
+
+
+def _of_build(case: Case, told: str) -> str:
+    """What the text builds for, where that is known and something else."""
+    lines = case.script.lines
+    case.script.budget.work(len(lines) // 4, "the text around its engine commands")
+    named = (match["names"] for line in lines if "gfx" in line for match in _TARGETS.finditer(line[:_LONGEST]))
+    targets = sorted({name for names in named for name in re.split(r"[;, ]+", names)})
+    if not targets or told in targets or len(targets) > 4:
+        return ""
+    majors = {match["major"] for name in targets if (match := _NAME.fullmatch(name))}
+    mine = _NAME.fullmatch(told)
+    return f"the text builds for {', '.join(targets)} alone" if mine and mine["major"] not in majors else ""
