@@ -1,4 +1,4 @@
-"""Parameters that a field of a page takes one a line, as GPUStack's does, the first of them right behind what a sentence
+"""Parameters that a field of a page takes one a line, the first of them right behind what a sentence
 says: `后端参数：--max-model-len=65536`. No shell reads them, and a backslash at their ends would be one of theirs."""
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ _LIST: Final = re.compile(
     rf"(?P<options>{_OPTION}[ \t]*\n(?:[ \t]*{_OPTION}[ \t]*(?:\n|\Z)){{2,60}})",
     re.MULTILINE,
 )
-_OF_A_PROGRAM: Final = re.compile(r"\b(?:docker|podman|python3?|bash|curl|kubectl|helm|srun|mpirun)\b|[\w-]\.(?:sh|py)\b|[ ]--?[a-z]")
+_OF_A_PROGRAM: Final = re.compile(
+    r"\b(?:docker|podman|python3?|bash|curl|kubectl|helm|srun|mpirun)\b"
+    r"|[\w-]\.(?:sh|py)\b|[ ]--?[a-z]"
+)
 
 
 def option_lines(state: ScriptState, texts: list[tuple[int, str]], decisive: Collection[str]) -> Iterator[Command]:

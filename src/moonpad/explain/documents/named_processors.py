@@ -11,17 +11,22 @@ from msgspec import Struct
 from moonpad.catalog.processors import ProcessorRow, processor_named
 
 _SIGN: Final = r"(?:[x×*](?![a-z])|颗|路|个|块|sockets?|CPUs?)"
-_COUNTED: Final = rf"(?:(?<![\w.])(?P<before>[1248](?=[ ]?{_SIGN})|single|two|dual|一(?={_SIGN})|单|两|双)[ -]?{_SIGN}?[ ]?(?:of[ ])?)?"
+_COUNTED: Final = (
+    rf"(?:(?<![\w.])(?P<before>[1248](?=[ ]?{_SIGN})|single|two|dual|一(?={_SIGN})|单|两|双)"
+    rf"[ -]?{_SIGN}?[ ]?(?:of[ ])?)?"
+)
 _MAKER: Final = r"(?:(?:Intel|AMD|英特尔)(?:\(R\)|®)?[ ]?)?"
 _FILLED: Final = r"(?:\((?:R|TM)\)|[®™ -]|Scalable|Gold|Platinum|Silver|PRO|CPU|Processor|处理器){0,8}"
 _BEHIND: Final = (
-    r"(?![\w.])(?:[ ]?(?:CPUs?|Processors?|处理器|\d{1,3}-Core Processor))?(?:[ ]?@[ ]?\d\.\d{1,2}[ ]?GHz)?[ ]{0,2}[(（]?"
+    r"(?![\w.])(?:[ ]?(?:CPUs?|Processors?|处理器|\d{1,3}-Core Processor))?(?:[ ]?@[ ]?\d\.\d{1,2}[ ]?GHz)?"
+    r"[ ]{0,2}[(（]?"
     r"(?:[x×*][ ]?(?P<behind>[1248])(?![\w.])|(?P<double>双路|双颗|两颗|dual\b))?"
 )
 _NAMED: Final = re.compile(
     rf"{_COUNTED}{_MAKER}(?:"
     rf"(?:Xeon|至强|Gold|Platinum|Silver|铂金|金牌){_FILLED}(?P<number>\d{{4}}[A-Z]{{0,3}}\+?)"
-    rf"|(?:(?:Xeon|至强){_FILLED})?(?<![A-Z\d-])(?P<older>E[57][ -]?\d{{4}}[A-Z]{{0,2}}[ -]?v[2-4]|W\d?-\d{{4}}[A-Z]{{0,2}})"
+    rf"|(?:(?:Xeon|至强){_FILLED})?(?<![A-Z\d-])"
+    rf"(?P<older>E[57][ -]?\d{{4}}[A-Z]{{0,2}}[ -]?v[2-4]|W\d?-\d{{4}}[A-Z]{{0,2}})"
     rf"|(?P<amd>EPYC|霄龙|Threadripper){_FILLED}(?P<of_amd>\d[0-9A-Z]{{2,3}}\d?[A-Z]{{0,2}})"
     rf"){_BEHIND}",
     re.IGNORECASE,

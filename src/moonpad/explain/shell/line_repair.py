@@ -113,8 +113,8 @@ _LABEL: Final = re.compile(
     rf"(?=[ \t]*(?:{BEHIND_A_SENTENCE}|[A-Z][A-Z0-9_]+=\S|[A-Za-z./][\w./-]*[ ](?:[\w./-]+[ ]){{0,4}}--?[a-z]))",
     re.MULTILINE,
 )
-"""`**command line**: vllm serve …`, `my launch command: …`, `4.启动命令行：python …`: what a person calls the command in
-front of it."""
+"""`**command line**: vllm serve …`, `my launch command: …`, `4.启动命令行：python …`: what a person calls the
+command."""
 _CALLED: Final = re.compile(
     r"^(?:(?:[-*+•]|\d{1,2}[.)])[ ]+)?(?:(?!\w*(?:INFO|WARN|ERROR|DEBUG))[A-Za-z][A-Za-z0-9'’()_-]{0,19}"
     r"(?:[ ](?:[A-Za-z(][A-Za-z0-9'’()_-]{0,19}|#?\d{1,3})){1,5}[ ]?[:：]"
