@@ -32,7 +32,7 @@ _OF_A_PROGRAM: Final = re.compile(
 
 
 def option_lines(state: ScriptState, texts: list[tuple[int, str]], decisive: Collection[str]) -> Iterator[Command]:
-    """`decisive`: options without one of which nothing is a deployment. What the shell says of such lines is dropped."""
+    """`decisive`: options without one of which nothing is a deployment. What the shell says of them is dropped."""
     for start, text in texts:
         state.budget.work(len(text) // 8, "its lists of options")
         for match in islice(_LIST.finditer(text), _MOST):

@@ -20,7 +20,7 @@ spec:
             image:
               repository: ghcr.io/somebody/vllm-spark
               tag: {tag}
-            {command}args: ["{first}", "--max-model-len", "32768", "--tensor-parallel-size", "1"]
+            {command}args: ["{first}", "--max-model-len", "32768"]
             resources:
               limits:
                 nvidia.com/gpu: 1
@@ -41,7 +41,7 @@ def test_a_program_and_its_arguments_are_whole(tag: str) -> None:
 
 def test_without_a_program_the_chart_may_add_to_the_arguments() -> None:
     judged = ask_one(RELEASE.format(**FLUX, tag="v0.25.1", first="--model=Qwen/Qwen3-8B", command=""), on="")
-    assert judged.unknown & {"pp", "dp"}
+    assert judged.unknown & {"tp"}
 
 
 def test_another_controller_may_add_to_a_program_of_its_own() -> None:
@@ -52,4 +52,4 @@ def test_another_controller_may_add_to_a_program_of_its_own() -> None:
         ),
         on="",
     )
-    assert judged.unknown & {"pp", "dp"}
+    assert judged.unknown & {"tp"}
