@@ -149,7 +149,7 @@ KTRANSFORMERS: Final = replace(
         ),
     ),
     build=Build("sglang", options=("--kt-",), own_releases=True),
-    names=("ktransformers", "ktransformer", "kt-kernel", "sglang-kt", r"(?-i:KT)(?= v?0\.)"),
+    names=("ktransformers", "ktransformer", "kt-kernel", "sglang-kt", r"(?-i:KT)(?= v?0\.)", r"kt(?=[ ]?版本)"),
     images=("ktransformers",),
     told_by_program=True,
 )

@@ -18,6 +18,7 @@ from moonpad.explain.documents.table_options import table_options
 from moonpad.explain.exported_options import exported_options
 from moonpad.explain.flag_lists import serving_programs, with_program
 from moonpad.explain.offline_programs import offline_programs
+from moonpad.explain.option_lines import option_lines
 from moonpad.explain.option_names import as_option
 from moonpad.explain.programs import base_name, is_waiting, starts_with_options
 from moonpad.explain.python.signs import is_python
@@ -126,6 +127,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
         quoted_options(state, texts),
         chat_programs(state),
         offline_programs(state),
+        option_lines(state, texts, DECISIVE),
         _unknown_programs(state),
         _arrays(state, texts),
         _option_arrays(state, texts),

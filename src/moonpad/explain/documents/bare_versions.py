@@ -14,6 +14,8 @@ from moonpad.values.versions import order
 
 _NUMBER: Final = r"v?(?P<{}>\d{{1,2}}\.\d{{1,2}}\.\d{{1,2}}(?:\.?(?:rc|post)\d{{1,3}})?)(?![\w-]|\.\w|\.\d)"
 _KEY: Final = r"(?:docker[ _-]?)?(?:image|container|tag)(?:[ _]?(?:version|tag))?"
+_BUILT: Final = r"(?:(?:最新|当前)?的?(?:main|master|源码|源代码|自行|本地|稳定)?(?:分支|编译|安装|构建|版)?)(?<=\w)"
+"""How it was come by, in front of the number: `版本: main源码编译, 0.2.1.post1`."""
 _NOT_IT: Final = (
     r"(?![ ](?:has|have|had|ships?|brings?)[ ]no|[ ](?:lacks?|lacked|does not|doesn't|did not|cannot|fails|is too old)"
     r"\b)"
@@ -25,6 +27,9 @@ _BARE: Final = re.compile(
     rf"|\b(?:latest|newest|current)[ ](?:stable[ ])?(?:version|release)[ ]?[(（:][ ]?{_NUMBER.format('latest')}"
     rf"|^[ \t>#*-]*(?:version|版本号?)(?:[ \t*`]*[:=：][*`]*[ \t]*|[ \t*`]*[ \t])"
     rf"[*`]*{_NUMBER.format('alone')}[ \t*`]*$"
+    rf"|^[ \t>#*-]*(?:软件|代码|安装)?版本号?[ \t*`]*[:=：][*`]*[ \t]*(?:{_BUILT}[ ]?[,，、;；(（]?[ \t]*){{1,4}}"
+    rf"{_NUMBER.format('built')}"
+    rf"|^[ \t>#*-]*版本号?[ \t*`]*[:=：][*`]*[ \t]*{_NUMBER.format('local')}(?=\+[a-z])"
     rf"|^[ \t>#*-]*(?:On|With|In|Under)[ ](?=v){_NUMBER.format('begun')}(?=[ \t]*(?:[,:`]|$))"
     rf"|\b(?:launch|start|serve|run|deploy)(?:ed|ing|s)?[ ](?:[a-z-]+[ ]){{0,3}}(?:on|with|in|using)[ ]{{1,3}}(?=v)"
     rf"{_NUMBER.format('started')}(?=[ \t]*(?:[,:`]|$))",

@@ -60,6 +60,11 @@ _OF_COMMANDS: Final = re.compile(
     r"|\[\[?[ ])"
 )
 """How a line of a shell begins: with an assignment, a function, a path, an option or the name of a common program."""
+_MEASURED: Final = re.compile(
+    r"[ \t>]{0,16}(?!(?:echo|printf)\b)[a-z]{2,20}(?:[ ][A-Za-z()/%_-]{1,30}){0,5}[ \t]{0,40}[:=][ \t]{1,60}[~<]?\d"
+)
+"""`eval count:   408 token(s)`, `eval time =  248.40 ms (…)`, `read time (s): 3.1`: what a program prints of itself. A
+shell's own words stand in front of a name without a blank before the sign, and in none before a number behind it."""
 
 
 _TELLS: Final = re.compile(r"^[ \t>*-]{0,8}(?!#|--?\w)[^\n]{0,120}\b\w[^\n]{0,80}[:：][*`_]{0,3}[ \t]*$")
@@ -166,7 +171,8 @@ def _is_no_command(problem: Problem, lines: Sequence[str], own: frozenset[int]) 
     if not 1 <= number <= len(lines) or number in own or _is_continued(number, lines):
         return False
     line = lines[number - 1][:2_000]
-    return _OF_COMMANDS.match(line) is None and _OPTION.search(line) is None
+    is_command = _OF_COMMANDS.match(line) is not None and _MEASURED.match(line) is None
+    return not is_command and _OPTION.search(line) is None
 
 
 def _is_continued(number: int, lines: Sequence[str]) -> bool:

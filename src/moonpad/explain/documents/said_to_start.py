@@ -21,6 +21,7 @@ _STARTS: Final = re.compile(
     r"|\b(?:answers?|replies|responses|outputs?) (?:are|is|were|was) (?:not )?(?:right|wrong|garbage|gibberish|garbled"
     r"|nonsense|rubbish|empty|bad|broken|good|fine|correct|repeated)\b"
     r"|(?:能够?|可以|正常|成功)启动(?!失败)|启动(?:正常|成功)"
+    r"|(?<![不没未])(?:(?:能够?|可以|已经?|成功)跑(?:通|起来)|跑通了|成功复现)(?!吗|么|[ ]?[?？])"
     r"|(?:^|[.!?:] +)(?:(?:it|the (?:server|engine|service)) )?starts(?: (?:up|fine|well|normally))?"
     r"(?:[.;]|,(?! (?:if|when|only|unless)\b)| and (?:answers|serves|runs)\b)"
     r"|\b(?:a|an|one|the|first|small|short|single) (?:(?:small|short|single|first) )?(?:requests?|prompts?|users?) "

@@ -4,7 +4,7 @@ and name it in a comment, a name of the server or the path of a download."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -21,6 +21,8 @@ _NAME: Final = re.compile(
 """`MiniMax-M3 MXFP4` says of its weights what `MiniMax-M3-MXFP4` does."""
 _POD: Final = re.compile(r"-(?=[a-z]*[0-9])[0-9a-z]{6,10}-[0-9bcdfghj-np-tv-xz]{5}", re.ASCII)
 """How a name of Kubernetes ends, of a pod of a Deployment: `glm-5-flash-7d4b9c6f88-x2k9p`."""
+_INSTANCE: Final = re.compile(r"-(?=[A-Za-z0-9]*[a-z][A-Z0-9]*[A-Z])[A-Za-z0-9]{5}$", re.ASCII)
+"""How the name of an instance ends that a manager of servers has made of the model's: `qwen3-8b-aXk9Q`."""
 _JOINED: Final = re.compile(r"(?<=GLM)(?=[0-9])")
 _DRAFT: Final = re.compile(r"eagle|dflash|medusa|draft|assistant", re.IGNORECASE)
 _FILE: Final = re.compile(
@@ -39,6 +41,15 @@ def spoken_models(script: Script) -> tuple[str, ...]:
     """All of its names, as they stand first."""
     script.budget.once("models in words", 2 * len(script.lines), "the text around its engine commands")
     return _models_of(tuple(script.lines))
+
+
+def model_in(line: str) -> tuple[str, int]:
+    """The one model that a line names, and where it stands; "" where it names none or several."""
+    found = {match[0].casefold(): match for _, match in _named(line) if not _DRAFT.search(match["rest"])}
+    if len(found) != 1:
+        return "", 0
+    (match,) = found.values()
+    return match[0], match.start()
 
 
 def _named(line: str) -> Iterator[tuple[str, re.Match[str]]]:
@@ -65,9 +76,15 @@ def _model_of(lines: tuple[str, ...]) -> str:
                 names.setdefault(name.casefold(), name)
                 if match["form"]:
                     forms.setdefault(match["form"].casefold(), f"{name}-{match['form']}")
+    names = {key: name for key, name in names.items() if not _is_instance(name, names)}
     longest = max(names, key=len, default="")
     if not longest or not all(longest.startswith(name) for name in names):
         return ""
     # Of weights in one form alone, and of the model that the other names are short for, the form is its own.
     with_form = next(iter(forms.values())) if len(forms) == 1 else ""
     return with_form if with_form.casefold().startswith(f"{longest}-") else names[longest]
+
+
+def _is_instance(name: str, names: Collection[str]) -> bool:
+    end = _INSTANCE.search(name)
+    return end is not None and name[: end.start()].casefold() in names

@@ -18,7 +18,8 @@ _OTHERS: Final = re.compile(
 )
 _RUNS: Final = re.compile(
     r"\btested (?:and )?(?:ok|working|to work)\b|\bwith (?:this|that) it (?:works|runs)\b"
-    r"|\b(?:and|so|then) it (?:runs|works)(?: (?:well|fine))?[ ]*[.,;:!)]?[ ]*$",
+    r"|\b(?:and|so|then) it (?:runs|works)(?: (?:well|fine))?[ ]*[.,;:!)]?[ ]*$"
+    r"|(?<![不没未])(?:(?:能够?|可以|已经?|成功)跑(?:通|起来)|跑通了|成功复现)(?!吗|么|[ ]?[?？])",
     re.IGNORECASE,
 )
 _LONGEST: Final = 500

@@ -20,7 +20,7 @@ from moonpad.values.versions import order
 
 _TAG: Final = re.compile(
     r"v?(?P<version>0\.[0-9]{1,3}\.[0-9]{1,2}(?:\.?post[0-9]{1,2})?)"
-    r"(?=[-_.](?:[\w.]+[-_.])?(?:rocm\d{2,3}|cu1[1-3]\d|mi[23]\d{1,2}x?|gfx9\d\w|cann[\d.]+|a[23]|[hb][12]00)(?![a-z0-9]))",
+    r"(?=[-_.](?:[\w.]+[-_.])?(?:rocm\d{2,3}|cu1[1-3]\.?\d|gb10|sm1[0-2]\d|mi[23]\d{1,2}x?|gfx9\d\w|cann[\d.]+|a[23]|[hb][12]00)(?![a-z0-9]))",
     re.IGNORECASE | re.ASCII,
 )
 """As the makers themselves write it: the release, then the platform that the image is built for."""
@@ -75,7 +75,7 @@ def _release_in(engine: str, image: str) -> str:
     name = repository.rpartition("/")[2]
     own = _has_name_of(engine, name) and version_of_image(image) is None  # the makers' are found before
     recorded = release_days().get(engine)
-    match = _WHOLE_TAG.fullmatch(tag) if own else _TAG.match(tag)
+    match = (_WHOLE_TAG.fullmatch(tag) if own else None) or _TAG.match(tag)
     if recorded is None or match is None or match["version"] not in recorded.releases:
         return ""
     if OF_NO_ENGINE.search(name) or _OTHERS.search(name) or held_release(image) is not None:

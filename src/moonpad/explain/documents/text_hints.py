@@ -56,6 +56,7 @@ first of the family came."""
 _UNTAGGED: Final = re.compile(r"v?0\.[01](?:\.\d+)?\.?dev|v?0\.0\.0$")
 """The same in a pin or in the tag of an image: of which state of the main branch it is, the number does not say.
 `pip install vllm==0.0.0` is a way to be told which releases there are."""
+_TWO_FIGURES: Final = re.compile(r"0\.\d\d")
 _IN_NAME_ONLY: Final = re.compile(r"0\.")
 """A release of a program that counts its builds."""
 _MONTH: Final = re.compile(r"2[4-9]\.(?:0[1-9]|1[0-2])(?:\.|$)")
@@ -125,12 +126,13 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"{_FULL}{_LATER}",
         rf"(?<![\w/-]){names}[*_`]{{0,3}}(?:[ ][-–—@][ ]|[ ]?@[ ]?|,[ ](?=v)){_FULL}{_ALONE}",
         rf"[(（]{names},[ ]{_FULL}[)）]",
-        rf"(?<![\w/-]){names}[ ]?的?[ ]?版本号?[ ]?(?:[:：=]|是|为)[ ]?{_FULL}{_LATER}",
+        rf"(?<![\w/-]){names}[ ]?的?[ ]?版本号?[ ]?(?:[:：=]|是|为|已?(?:升级?|更新|换)(?:到|至|成|为))[ ]?"
+        rf"{_FULL}{_LATER}",
         rf"\bversion of (?:the )?{names}[*_`]{{0,3}}[ ](?:is|was|I use is|used is)[ ]{_FULL}{_LATER}",
         rf"\bversion[*_`]{{0,3}}[ ]?[:：=][*_`]{{0,3}}[ ]?{_FULL}[ ]?[(（]{names}[)）]",
         # `vllm0.15.0`, and without the zero that all releases begin with: `vllm15.0`
         rf"(?<![\w/.-]){names}(?:(?:[ ]?version|[ ]?版本)?[ ]?v|(?:[ ]?version[ ]|[ ]?版本)?)"
-        rf"(?P<version>{_PLAIN}(?:\.?(?:rc|post)\d)?|(?P<short>[1-9]\d?\.\d{{1,2}}(?:\.post\d)?))"
+        rf"(?P<version>{_PLAIN}(?:\.?(?:rc|post)\d)?|(?P<short>[1-9]\d?\.\d{{1,2}}(?:\.post\d)?)|(?<=版本)0\.\d\d)"
         r"(?![\w-]|[.,]\d|[ ]?(?:tok|req|GB|GiB|s\b|ms\b|%|x\b|->|→))"
         rf"(?P<brought>[ ]?(?:已经?|开始)?支持)?{_LATER}",
         rf"(?<![a-z])(?P<least>min(?:imum)?[_-]){names}[_-]version[\"']?[ ]?[:=][ ]?[\"']?{_NUMBER}",
@@ -321,6 +323,9 @@ def _engine_and_version(match: re.Match[str]) -> tuple[str, str]:
     version = match["version"].lower().replace("-", "").partition(local)[0]
     if match.groupdict().get("short") and _is_released(engine, f"0.{version}"):
         version = f"0.{version}"  # `vllm15.0`
+    if _TWO_FIGURES.fullmatch(version) and not _is_released(engine, f"{version}.0"):
+        dotted = f"{version[:3]}.{version[3]}"  # `kt版本0.20`
+        version = dotted if _is_released(engine, dotted) else version
     return engine, f"{version}rc1" if _OF_CANDIDATES.match(match.string, match.end("version")) else version
 
 

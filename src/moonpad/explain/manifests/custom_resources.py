@@ -33,9 +33,20 @@ _AS_WRITTEN: Final = (
     ),
 )
 """Groups of APIs whose containers run with the arguments that stand there, and no others."""
+_OF_CHARTS: Final = frozenset({"helm.toolkit.fluxcd.io", "helm.cattle.io"})
+"""Groups of APIs whose objects hold a chart's values: https://fluxcd.io/flux/components/helm/helmreleases/."""
 _KSERVE: Final = "serving.kserve.io"
 _RUNTIMES: Final = ("ServingRuntime", "ClusterServingRuntime")
 _LLM_SERVICE: Final = ("LLMInferenceService", "LLMInferenceServiceConfig")
+
+
+def is_whole(fields: Fields) -> bool:
+    """Whether a container has an image in one text; or a program and its arguments, each as a list, in place of all
+    that an image in parts (`repository`, `tag`) and a chart bring."""
+    lists = (fields.get("command"), fields.get("args"))
+    return bool(scalar(fields.get("image"))) or (
+        "image" in fields and all(isinstance(each, SequenceNode) for each in lists)
+    )
 
 
 def controller_of(fields: Fields, source: YamlSource) -> str:
@@ -48,7 +59,15 @@ def controller_of(fields: Fields, source: YamlSource) -> str:
     kind = scalar(fields.get("kind"))
     if kind in _RUNTIMES and group == _KSERVE:
         return "what an InferenceService adds to these options"
+    if group in _OF_CHARTS:
+        return "what a chart or a tool adds to these options"
     return "" if group in _AS_WRITTEN else f"what the controller of {kind or group} adds to these options"
+
+
+def is_custom(fields: Fields) -> bool:
+    """Whether a controller makes something of its own of an object: no chart does so of its values."""
+    group = scalar(fields.get("apiVersion")).rpartition("/")[0]
+    return "apiVersion" in fields and group not in _OF_CHARTS
 
 
 def runtimes_used(documents: Iterable[Node], source: YamlSource) -> Mapping[str, Fields]:

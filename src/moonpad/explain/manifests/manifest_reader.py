@@ -21,6 +21,7 @@ from moonpad.explain.manifests import config_maps, tested_servers
 from moonpad.explain.manifests.containers import Container, read_container
 from moonpad.explain.manifests.custom_resources import (
     controller_of,
+    is_custom,
     is_llm_service,
     is_schema,
     lone_role_of,
@@ -134,7 +135,7 @@ class _ManifestReader:
             )
             around = replace(around, parameters=dict(self._parameters(fields)))
             before = self.state.budget.commands
-            self.visit(node, replace(around, custom=bool(around.controller and "apiVersion" in fields)))
+            self.visit(node, replace(around, custom=bool(around.controller) and is_custom(fields)))
             if self.state.budget.commands > before:
                 first = self.source.line_of(node.start_mark)
                 self.state.objects.append((first, max(first, self.source.last_line(node))))

@@ -23,6 +23,7 @@ from moonpad.explain.flag_lists import knows_most, with_program
 from moonpad.explain.grouping import model_of
 from moonpad.explain.manifests import config_maps
 from moonpad.explain.manifests.containers import Container, read_container
+from moonpad.explain.manifests.custom_resources import is_whole
 from moonpad.explain.manifests.fill_ins import filled_in
 from moonpad.explain.manifests.layout_keys import has_layout, with_layout
 from moonpad.explain.manifests.node_labels import kinds_of_nodes
@@ -126,7 +127,7 @@ class PodReader:
         fields = self.fields(node)
         before = len(self.state.commands)
         env = dict(self.environment(fields, around))
-        around = around if around.custom or not scalar(fields.get("image")) else replace(around, controller="")
+        around = around if around.custom or not is_whole(fields) else replace(around, controller="")
         compose = around.compose or "entrypoint" in fields  # a service alone, as threads paste it
         of_image = compose or bool(_OF_ECS & fields.keys()) or scalar(fields.get("command")) != ""
         keys = ("entrypoint" if compose else "entryPoint", "command") if of_image else ("command", "args")

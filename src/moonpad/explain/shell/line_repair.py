@@ -87,6 +87,12 @@ _ASKED: Final = re.compile(
     r"(?P<option>[ \t]--?[A-Za-z][\w-]*(?:[ =][\w./:@-]+)?)(?P<prose>[，。；！？][^\n'\"]*)$", re.MULTILINE
 )
 """`--tool-call-parser kimi_k2，…？` at the end of a line that is a sentence from its beginning."""
+_COUNTED: Final = re.compile(
+    r"(?P<option>[ \t]--?[A-Za-z][\w-]*[ =]\d{1,9})"
+    r"(?P<prose>[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3][^\n'\"\\]*)$",
+    re.MULTILINE,
+)
+"""`--port 8000启动后报错` at the end of a line: what is said right behind a number."""
 _SAID: Final = re.compile(
     r"^[ \t]{0,12}"
     r"[^\n'\"`$\\=|;&<>{}]*(?:[A-Za-z]'(?:[mstd]|re|ve|ll)\b[^\n'\"`$\\=|;&<>{}]*)+$",
@@ -101,11 +107,14 @@ _LEAD: Final = re.compile(
 """`单机 8 卡，python3 -m …`: what a sentence says in front of its command, without a blank."""
 _LABEL: Final = re.compile(
     r"^(?:[ \t]{0,8}(?:[-*+] )?(?P<bold>\*\*|__)[^*_\n`$=|;&<>]{1,40}(?P=bold)[ ]?[:：]?|(?:[A-Za-z]{2,12}[ ]){0,3}"
-    r"(?i:command(?:[ -]?line)?|cmd(?:[ -]?line)?|(?:启动|运行|部署|执行)?命令)[ ]?[:：])"
+    r"(?i:command(?:[ -]?line)?|cmd(?:[ -]?line)?)[ ]?[:：]"
+    r"|[ \t]{0,8}(?:[-*+•][ ]|[（(]?\d{1,2}[.、)）][ ]?)?[\w、 ]{0,20}"
+    r"(?:命令|指令|脚本|语句|方式|步骤|启动|运行|部署|执行|复现)[\u4e00-\u9fff]{0,6}[ ]?[:：])"
     rf"(?=[ \t]*(?:{BEHIND_A_SENTENCE}|[A-Z][A-Z0-9_]+=\S|[A-Za-z./][\w./-]*[ ](?:[\w./-]+[ ]){{0,4}}--?[a-z]))",
     re.MULTILINE,
 )
-"""`**command line**: vllm serve …`, `my launch command: …`: what a person calls the command in front of it."""
+"""`**command line**: vllm serve …`, `my launch command: …`, `4.启动命令行：python …`: what a person calls the
+command."""
 _CALLED: Final = re.compile(
     r"^(?:(?:[-*+•]|\d{1,2}[.)])[ ]+)?(?:(?!\w*(?:INFO|WARN|ERROR|DEBUG))[A-Za-z][A-Za-z0-9'’()_-]{0,19}"
     r"(?:[ ](?:[A-Za-z(][A-Za-z0-9'’()_-]{0,19}|#?\d{1,3})){1,5}[ ]?[:：]"
@@ -129,7 +138,7 @@ _SENTENCE_BEGINS: Final = re.compile(
     r"|there|here|also|now|not|it)[ ])"
 )
 """With a capital or marks of bold print, with a word that has the apostrophe, or with one that no program is called."""
-_CJK: Final = re.compile("[\u4e00-\u9fff]")
+_CJK: Final = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
 """Of a sentence that goes on behind a command without a blank."""
 _OPENS: Final = re.compile(
     r"#|export\b|[A-Za-z_]\w*=|\$ |(?:docker|podman|python3?|curl|ssh|srun|mpirun|kubectl|echo|if|for|done|fi)\b"
@@ -194,6 +203,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     text = _SET_IN_A_ROW.sub(lambda match: ";".ljust(len(match[0])), text)
     if not text.startswith("#!"):
         text = _ASKED.sub(_without_question, _SENTENCE.sub(_without_sentence, text))
+        text = _COUNTED.sub(_without_question, text)
         text = _ASIDE.sub(
             _aside, _SAID.sub(_said, _LEAD.sub(_ignored, _CALLED.sub(_ignored, _LABEL.sub(_ignored, text))))
         )

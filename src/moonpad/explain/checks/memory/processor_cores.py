@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.engines.host_expert_names import POOLS, THREADS
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.documents.named_processors import named_processors
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
@@ -52,20 +55,31 @@ _WORDS: Final = {"two": 2, "dual": 2, "两": 2, "双": 2}
 _SIGNS: Final = ("核", "core", "Core", "颗", "Socket", "socket", "CPU", "コア", "座", "x", "×")
 
 
+class _Cores(Struct, frozen=True):
+    """Of a machine. `is_bound`: at most so many, since the text does not say how many processors it has."""
+
+    cores: int
+    most_threads: int
+    told: str
+    is_bound: bool = False
+
+
 def processor_threads(case: Case) -> Iterator[Remark]:
     """More threads than the processors of the text have cores."""
     place = case.option(*THREADS)
     if place is None or not isinstance(place.value, str) or unresolved(place.value):
         return
-    threads, cores = whole(place.value) or 0, _cores(case)
-    if not cores or threads <= cores:
+    threads, found = whole(place.value) or 0, _cores(case)
+    if found is None or threads <= found.most_threads:
         return
-    fits = max(1, cores - 2)
-    message = f"{threads} threads, and the processors named here have {cores} cores: threads above their number wait"
+    message = f"{threads} threads, and {found.told}: threads above their number wait"
     message += " for each other, and the guide asks for a few less than the cores"
-    edit = Edit(place.index, place.length, (place.written, str(fits)))
-    where, remedy = place.written, f"write {place.written} {fits}"
-    yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, where, message, remedy, at=place.index, edits=[edit])
+    fits = str(max(1, found.cores - 2))
+    remedy = f"write {place.written} {fits}"
+    edits = [Edit(place.index, place.length, (place.written, fits))]
+    if found.is_bound:
+        remedy, edits = f"write {place.written} with a few less than the cores that lscpu counts", []
+    yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, place.written, message, remedy, at=place.index, edits=edits)
 
 
 def pools_of_nodes(case: Case) -> Iterator[Remark]:
@@ -89,15 +103,12 @@ def pools_of_nodes(case: Case) -> Iterator[Remark]:
     yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, place.written, message, remedy, at=place.index)
 
 
-def _cores(case: Case) -> int | None:
-    """Of the machine, where the text gives one number of them."""
-    case.script.budget.work(4 * len(case.script.lines), "the processors of its text")
+def _cores(case: Case) -> _Cores | None:
+    """Of the machine, where the text gives one number of them, or the name of its processors; and how it is told."""
+    case.script.budget.work(5 * len(case.script.lines), "the processors of its text")
     line = case.commands[0].line
-    lines = [
-        text[:500]
-        for at, text in enumerate(case.script.lines, 1)
-        if case.script.says_of(at, line) and any(sign in text for sign in _SIGNS)
-    ]
+    told = [text[:500] for at, text in enumerate(case.script.lines, 1) if case.script.says_of(at, line)]
+    lines = [text for text in told if any(sign in text for sign in _SIGNS)]
     totals = {int(match[1]) for text in lines for match in _TOTAL.finditer(text)}
     for match in (found for pattern in _BOTH for text in lines for found in pattern.finditer(text)):
         sockets = match["sockets"].casefold()
@@ -105,5 +116,20 @@ def _cores(case: Case) -> int | None:
     sockets_said = {int(match[1]) for pattern in _SOCKETS for text in lines for match in pattern.finditer(text)}
     cores_said = {int(match[1]) for text in lines for match in _PER_SOCKET.finditer(text)}
     if len(sockets_said) == len(cores_said) == 1:
-        totals.add(sockets_said.pop() * cores_said.pop())
-    return totals.pop() if len(totals) == 1 and 0 not in totals else None
+        totals.add(min(sockets_said) * min(cores_said))
+    if totals:
+        cores = totals.pop() if len(totals) == 1 else 0
+        return _Cores(cores, cores, f"the processors named here have {cores} cores") if cores else None
+    return _of_names(told, min(sockets_said) if len(sockets_said) == 1 else 0)
+
+
+def _of_names(told: Sequence[str], sockets: int) -> _Cores | None:
+    """One thread more than the cores is passed: the guide's own examples are 33 and 65 on 32 and 64 cores."""
+    named = named_processors(told, sockets)
+    if named is None:
+        return None
+    count = named.count or named.most
+    cores, said = count * named.cores_of_one, f"the processor named here ({named.name}) has {named.cores_of_one} cores"
+    if count > 1:
+        said += f", {count} of them {cores}" if named.count else f", and as many as a machine takes, {count}, {cores}"
+    return _Cores(cores, cores + 1, said, is_bound=named.count == 0 and count > 1)

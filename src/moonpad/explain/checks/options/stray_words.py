@@ -39,6 +39,8 @@ _GOES_ON: Final = frozenset(
 )
 """Words with which a sentence goes on behind a command."""
 _WORD_OF_TEXT: Final = re.compile(r"[(\[]?[A-Za-z\d][\w'’.×/+-]*[)\]]?[,.;:?!]{0,3}|[-–—&+]")
+_OF_LANGUAGE: Final = re.compile(r"[^/=:\\{}$<>-][^/=\\{}$<>]*")
+"""A word that holds no path, setting or place to fill in."""
 _FEW: Final = 2
 _LONGEST_SENTENCE: Final = 200
 """Words of one: each of a hundred thousand stray words is looked at, and not all behind each."""
@@ -72,7 +74,7 @@ def stray_remarks(
             return  # what the text leaves out, and goes on about
         if _OPTIONAL.fullmatch(text) or text == "\\":
             continue  # a backslash that joins lines for what reads the file that a shell writes
-        if text[:1] in _PROSE or _goes_on(command, at):
+        if text[:1] in _PROSE or _goes_on(command, at) or _is_of_language(command, at):
             yield from _sentence(command, reading, at)
             return
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
@@ -213,6 +215,15 @@ def _goes_on(command: Command, at: int) -> bool:
         return False
     behind = [word.text for word in command.argv[at : at + _LONGEST_SENTENCE]]
     return all(map(_WORD_OF_TEXT.fullmatch, behind[: 2 * _FEW])) and not any(text.startswith("-") for text in behind)
+
+
+def _is_of_language(command: Command, at: int) -> bool:
+    """`--port 8000 启动的时候报错`, `--port 8000 NCCL 报错`: words of a language that is not written in the letters of
+    options, and no option behind them."""
+    behind = [word.text for word in command.argv[at : at + _LONGEST_SENTENCE]]
+    if not behind or any(text.startswith("-") for text in behind) or not _OF_LANGUAGE.fullmatch(behind[0]):
+        return False
+    return any(sign.isalpha() and not sign.isascii() for text in behind for sign in text[:_LONGEST_SENTENCE])
 
 
 def _sentence(command: Command, reading: Reading, at: int) -> Iterator[Remark]:
