@@ -30,6 +30,7 @@ from moonpad.explain.engine_builds import base_of, engines_started
 from moonpad.explain.grouping import model_of
 from moonpad.explain.host_releases import release_beside
 from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_named_image, release_of_its_day
+from moonpad.explain.keyed_models import repository_beside
 from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.paired_releases import FOR_WHICH, releases_for
 from moonpad.explain.releases_of_others import OF_MAIN, is_build_of_another, runs_main
@@ -159,6 +160,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version("", f"the text names {engine} {state}, a state of main of no known release: {BY_NEWEST}")
     script.budget.once("images of the text", len(script.lines), "the text around its engine commands")
     named_model = (model_of(command) or "") if command is not None else ""
+    named_model = repository_beside(named_model, script) or named_model
     built = release_before_its_model(engine, command, named_model, script.lines) if command is not None else None
     if built is not None:
         before, behind, because = built
