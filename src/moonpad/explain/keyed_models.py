@@ -11,8 +11,8 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Script
 
 _KEY: Final = re.compile(
-    r"(?P<indent>[ ]*(?:-[ ]+)?)[\"']?(?P<key>[A-Za-z_][\w-]{0,40})[\"']?[ ]*:[ ]+[\"']?(?P<value>[^\s\"',{}\[\]]{1,300})"
-    r"[\"']?,?[ ]*(?:#.*)?$"
+    r"(?P<indent>[ ]*(?:-[ ]+)?)[\"']?(?P<key>[A-Za-z_][\w-]{0,40})[\"']?[ ]*:[ ]+"
+    r"[\"']?(?P<value>[^\s\"',{}\[\]]{1,300})[\"']?,?[ ]*(?:#.*)?$"
 )
 _OF_REPOSITORY: Final = frozenset({
     *("repo", "repository", "repoid", "modelid", "hfrepo", "hfmodel", "hfmodelid", "hfrepoid", "huggingfacerepo"),

@@ -1,5 +1,6 @@
 """The model of another family that a folder or a variable holds, as the text names it: by the name that clients use, by
-the download into that folder, by a key beside it, or as the one model of which the text speaks and after which the folder is called."""
+the download into that folder, by a key beside it, or as the one model of which the text speaks and after which the
+folder is called."""
 
 from __future__ import annotations
 

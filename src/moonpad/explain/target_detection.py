@@ -79,12 +79,14 @@ class Question(Struct, frozen=True):
 
 class Version(Struct, frozen=True):
     """`behind`: the release that came next, of a build between two. `earliest`: the first that has all options of the
-    command, where `text` is the last of those that have them and another may be meant."""
+    command, where `text` is the last of those that have them and another may be meant. `least`: what the text asks for
+    at the least, where it names no other."""
 
     text: str
     because: str
     behind: str = ""
     earliest: str = ""
+    least: str = ""
 
 
 def _asked_above(name: str, command: Command | None, script: Script) -> str:
@@ -132,7 +134,9 @@ def version_of(engine: str, script: Script, question: Question, command: Command
                 return Version("", f"{OF_MAIN}: {BY_NEWEST}")
             spoken = "" if is_build_of_another(name, command, script) else spoken
         if spoken and (above := _asked_above(name, command, script)) and not since(spoken, above):
-            return Version("", f"the text asks for {name} {above} or later: {BY_NEWEST}")  # the other is a remark
+            return Version(
+                "", f"the text asks for {name} {above} or later: {BY_NEWEST}", least=above
+            )  # the other is a remark
         if named := spoken:
             if (of_main := _of_main(engine, name, named, versions)) is not None:
                 return of_main
@@ -149,7 +153,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         if least and command is not None:
             least = asked_least(name, script, command)
         if least:
-            return Version("", f"the text asks for {name} {least} or later: {BY_NEWEST}")
+            return Version("", f"the text asks for {name} {least} or later: {BY_NEWEST}", least=least)
     if command is not None and (dated := release_of_its_day(engine, command, script)) is not None:
         before, behind, because = dated
         return Version(before, because, behind)
