@@ -75,6 +75,8 @@ class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A text with a complaint in the line that has `text`, a package's release or a load, complains of just this."""
     also_unnamed: bool = False
     """Worth a note where no release is named."""
+    on_unnamed: bool = False
+    """Worth a note where no devices are named, since many have those that it is about."""
     fork: str = ""
     """It is of this fork of the engine, by its title, and of no other build."""
     image: str = ""

@@ -87,6 +87,9 @@ class OtherModel(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Attention with a sink for each head."""
     first: Mapping[str, str] = field(default_factory=dict)
     """The engine → its first release that has the class of this model."""
+    asked: Mapping[str, str] = field(default_factory=dict)
+    """The engine → the release that its own guide to this model asks for, where a class of an older model serves it:
+    the model itself came out shortly before that."""
     early: Mapping[str, str] = field(default_factory=dict)
     """A build of an engine → its one release that brought the class of its own, before the engine had it."""
     gone: Mapping[str, str] = field(default_factory=dict)

@@ -31,6 +31,8 @@ STARTS_SERVER: Final = re.compile(r"(?:docker\.io/)?vllm/vllm-openai[:@].*")
 """Images whose every tag has the server as its entrypoint: docker/Dockerfile, the last stages."""
 MODEL_OF_NO_ARGUMENTS: Final = re.compile(r"(?:(?:docker\.io/)?vllm/)?vllm-openai(?:-rocm|-cpu)?(?:[:@].*)?")
 """Images of the same makers, also where a person leaves their name out; their server has a model of its own."""
+TAKES_MODEL_FIRST: Final = re.compile(r"(?:[\w.-]+(?::\d+)?/)*vllm-openai(?:-rocm|-cpu)?(?:[:@].*)?")
+"""Images of the same makers, also out of other registries: their server takes the model without an option."""
 PULLED_FOR_CUDA: Final = re.compile(
     r"(?<![\w./-])(?:docker\.io/)?(?:vllm/vllm-openai|lmsysorg/sglang)[:@](?!\S*(?:rocm|mi[23]\d|cpu|xpu|npu|cann))",
     re.IGNORECASE,

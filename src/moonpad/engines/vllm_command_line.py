@@ -48,7 +48,7 @@ VLLM: Final = CommandLine(
     },
     programs=(SERVE, BENCHMARK, ROUTER),
     names=("vllm",),
-    images=("(?<!lmcache/)vllm-openai(?:-[a-z0-9]{1,20})?", "vllm"),
+    images=("(?<!lmcache/)vllm-openai(?:-[a-z0-9]{1,20}){0,5}", "vllm"),
     option_files=("--config",),
     tool_parser="--tool-call-parser",
     reasoning_parser="--reasoning-parser",

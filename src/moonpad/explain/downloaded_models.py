@@ -1,4 +1,4 @@
-"""Which repository a text downloads into the folder that a server reads."""
+"""Which repository a text puts into the folder that a server reads."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Script
+from moonpad.explain.keyed_models import repository_beside
 from moonpad.explain.mounted_models import on_the_host
 
 _INTO_FOLDER: Final = re.compile(
@@ -23,13 +24,13 @@ _MOST: Final = 50
 
 def downloaded_into(path: str, script: Script) -> str:
     """`org/name` of `hf download org/name --local-dir /srv/k2`, for `/srv/k2` or where a container of the text has that
-    folder; "" where none is downloaded there, or several."""
+    folder, or what a key beside it names; "" where none is put there, or several."""
     if not path.startswith("/") or unresolved(path):
         return ""
     script.budget.once("folders of downloads", len(script.lines) // 2, "its engine commands")
     downloads = list(_downloads(script))
     if not downloads:
-        return ""
+        return repository_beside(path, script)
     hosts = {on_the_host(path, (command,)) for command in script.commands[:_MOST]} - {""}
     folders = {folder.rstrip("/") for folder in (path, *hosts)}
     found = {repository.casefold(): repository for repository, folder in downloads if folder in folders}

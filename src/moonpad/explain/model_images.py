@@ -50,8 +50,9 @@ def release_before_its_model(
     tags = {"its image is a build": match["tag"]} if match is not None else {}
     if command.container is None and match is None:
         tags = {f"the text runs the branch {branch}": branch for branch in _branches(lines)}
-    title, first = first_with(engine, written[:_LONGEST])
-    first = first or _first_of_plugin(engine, written[:_LONGEST])
+    title, has_it = first_with(engine, written[:_LONGEST])
+    has_it = has_it or _first_of_plugin(engine, written[:_LONGEST])
+    first = _asked(engine, written[:_LONGEST]) or has_it
     plain = _plain(title)
     for named, tag in tags.items():
         short = _plain(_PLATFORM.sub("", tag))
@@ -59,8 +60,15 @@ def release_before_its_model(
             continue
         earlier = [release for release in versions(ENGINES[engine].program) if not since(release, first)]
         if earlier and first in versions(ENGINES[engine].program):
-            return earlier[-1], first, f"{named} for {title}{OF_MODEL}{first}, the first release that has it"
+            why = "the first release that has it" if first == has_it else "which its guide asks for"
+            return earlier[-1], first, f"{named} for {title}{OF_MODEL}{first}, {why}"
     return None
+
+
+def _asked(engine: str, written: str) -> str:
+    """The release that a guide to the model asks for: an image that is called after it is no older than the model."""
+    other = other_model(written) if find_model(written) is None else None
+    return other.asked.get(engine, "") if other is not None else ""
 
 
 def _is_name(short: str) -> bool:

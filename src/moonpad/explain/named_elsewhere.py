@@ -1,5 +1,6 @@
 """The model of another family that a folder or a variable holds, as the text names it: by the name that clients use, by
-the download into that folder, or as the one model of which the text speaks and after which the folder is called."""
+the download into that folder, by a key beside it, or as the one model of which the text speaks and after which the
+folder is called."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from moonpad.engines.base import Reading
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Script
 from moonpad.explain.documents.spoken_models import spoken_models
+from moonpad.explain.keyed_models import repository_beside
 from moonpad.explain.model_detection import is_named_apart, says_nothing
 
 _LONGEST: Final = 2000
@@ -41,6 +43,8 @@ def named_elsewhere(first: Reading, script: Script) -> str:
         return name if find_model(name) is None and is_named_apart(name) else ""
     if other_model(written) is not None:
         return ""
+    if beside := repository_beside(written, script):
+        return beside if find_model(beside) is None and is_named_apart(beside) else ""
     folder = _plain(written.rstrip("/").rpartition("/")[2])
     names = spoken_models(script)
     known = [name for name in names if other_model(name) is not None or find_model(name) is not None]

@@ -30,6 +30,7 @@ from moonpad.explain.engine_builds import base_of, engines_started
 from moonpad.explain.grouping import model_of
 from moonpad.explain.host_releases import release_beside
 from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_named_image, release_of_its_day
+from moonpad.explain.keyed_models import repository_beside
 from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.paired_releases import FOR_WHICH, releases_for
 from moonpad.explain.releases_of_others import OF_MAIN, is_build_of_another, runs_main
@@ -78,12 +79,14 @@ class Question(Struct, frozen=True):
 
 class Version(Struct, frozen=True):
     """`behind`: the release that came next, of a build between two. `earliest`: the first that has all options of the
-    command, where `text` is the last of those that have them and another may be meant."""
+    command, where `text` is the last of those that have them and another may be meant. `least`: what the text asks for
+    at the least, where it names no other."""
 
     text: str
     because: str
     behind: str = ""
     earliest: str = ""
+    least: str = ""
 
 
 def _asked_above(name: str, command: Command | None, script: Script) -> str:
@@ -131,7 +134,9 @@ def version_of(engine: str, script: Script, question: Question, command: Command
                 return Version("", f"{OF_MAIN}: {BY_NEWEST}")
             spoken = "" if is_build_of_another(name, command, script) else spoken
         if spoken and (above := _asked_above(name, command, script)) and not since(spoken, above):
-            return Version("", f"the text asks for {name} {above} or later: {BY_NEWEST}")  # the other is a remark
+            return Version(
+                "", f"the text asks for {name} {above} or later: {BY_NEWEST}", least=above
+            )  # the other is a remark
         if named := spoken:
             if (of_main := _of_main(engine, name, named, versions)) is not None:
                 return of_main
@@ -148,7 +153,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         if least and command is not None:
             least = asked_least(name, script, command)
         if least:
-            return Version("", f"the text asks for {name} {least} or later: {BY_NEWEST}")
+            return Version("", f"the text asks for {name} {least} or later: {BY_NEWEST}", least=least)
     if command is not None and (dated := release_of_its_day(engine, command, script)) is not None:
         before, behind, because = dated
         return Version(before, because, behind)
@@ -159,6 +164,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version("", f"the text names {engine} {state}, a state of main of no known release: {BY_NEWEST}")
     script.budget.once("images of the text", len(script.lines), "the text around its engine commands")
     named_model = (model_of(command) or "") if command is not None else ""
+    named_model = repository_beside(named_model, script) or named_model
     built = release_before_its_model(engine, command, named_model, script.lines) if command is not None else None
     if built is not None:
         before, behind, because = built

@@ -49,7 +49,7 @@ def _is_set(name: str, text: str) -> bool:
     """As a key with a value of its own, by `--set`, or in the template itself."""
     own = re.escape(name)
     signs = (
-        rf"^[ \t]*(?:-[ \t]+)?[\"']?{own}[\"']?[ \t]*[:=][ \t]*(?!\{{\{{|[ \t]*$)",
+        rf"^[ \t]*(?:-[ \t]+)?[\"']?{own}[\"']?[ \t]*[:=][ \t]*+(?!\{{\{{|[\"']\{{\{{|$)",
         rf"--set(?:-string)?[ =][^\n]*\b{own}=",
         rf"-e[ ][\"']?{own}=",
         rf"\{{%-?[ \t]*set[ \t]+{own}\b",

@@ -40,7 +40,10 @@ _TRACEBACK: Final = re.compile(
 """A line of one; a script that looks for it has it between quotes."""
 _PLAIN: Final = str.maketrans({"×": "x", "–": "-", "—": "-", "→": ">", "’": "'", "…": "."})
 
-_FOREIGN: Final = re.compile(r"the text names ([^,]{1,40}), which the catalogue does not have")
+_FOREIGN: Final = re.compile(
+    r"the text (?:names|is about) ([^,]{1,40}), which "
+    r"(?:the catalogue does not have|(?P<unjudged>moonpad does not judge))"
+)
 
 
 def explain_view(
@@ -269,7 +272,7 @@ def _head(judged: Judged, script: Script) -> str:
     if judged.cluster is not None:
         words.append(f"on {judged.cluster.name} ({judged.cluster_because})")
     elif (foreign := _FOREIGN.match(judged.cluster_because)) and foreign[0] not in judged.unjudged:
-        words.append(f"on {foreign[1]} (not in the catalogue)")
+        words.append(f"on {foreign[1]} ({'not judged' if foreign['unjudged'] else 'not in the catalogue'})")
     if judged.layout is not None:
         words.append(judged.layout_words)
     return "  ".join(word for word in words if word)

@@ -7,7 +7,7 @@ import pytest
 from moonpad.catalog.options import newest
 from moonpad.catalog.options.config_keys import config_key, keys_of
 from moonpad.values.finding import Code, Severity
-from tests.unit.explain.judging import ask_one, message
+from tests.unit.explain.judging import ask, ask_one, message
 
 SERVE = "vllm serve moonshotai/Kimi-K2-Thinking -tp 8"
 RAGGED = "--attention-config.use_trtllm_ragged_deepseek_prefill"
@@ -82,3 +82,22 @@ def test_words_that_nothing_takes(line: str, stray: str) -> None:
     assert found == ([stray] if stray else [])
     if stray:
         assert judged.corrected == ()
+
+
+GUIDE = "vLLM {least} or later is needed.\n\n```bash\n{line} --attention-config.use_fp4_indexer_cache=True\n```\n"
+
+
+def test_key_of_the_least_release_that_the_text_asks_for_is_a_note() -> None:
+    (judged,) = ask(GUIDE.format(least="0.21.0", line=SERVE))
+    (note,) = [each for each in judged.findings if "use_fp4_indexer_cache" in each.message]
+    assert note.severity is Severity.NOTE
+    assert "in 0.21.0, for which the text asks" in note.message
+
+
+@pytest.mark.parametrize(
+    "text", [GUIDE.format(least="0.30.0", line=SERVE), f"{SERVE} --attention-config.use_fp4_indexer_cache=True"]
+)
+def test_key_that_no_release_meant_has_stays_a_warning(text: str) -> None:
+    (judged,) = ask(text)
+    (warned,) = [each for each in judged.findings if "use_fp4_indexer_cache" in each.message]
+    assert warned.severity is Severity.WARNING

@@ -5,8 +5,8 @@ from moonpad.values.finding import Severity
 from tests.unit.explain.judging import ask, ask_one
 
 NVLINK = (
-    "vllm serve moonshotai/Kimi-K2-Thinking --data-parallel-size 8 --enable-expert-parallel --trust-remote-code"
-    " --reasoning-parser kimi_k2 --all2all-backend flashinfer_nvlink_one_sided"
+    "vllm serve moonshotai/Kimi-K2-Thinking --tensor-parallel-size 2 --data-parallel-size 4 --enable-expert-parallel"
+    " --trust-remote-code --reasoning-parser kimi_k2 --all2all-backend flashinfer_nvlink_one_sided"
 )
 CUT = (
     "vllm serve /models/Kimi-K3-W4A8-C8 --trust-remote-code --quantization ascend --tensor-parallel-size 16"

@@ -61,3 +61,30 @@ def test_so_is_that_of_a_variable_in_a_chart(size: str) -> None:
     pod = POD.replace("    args:\n", "    command: [sh, -c]\n    args:\n").partition("    - --model\n")[0]
     words = SERVE.format(size=size, context="32768")
     assert layout(ask(f"{pod.format()}    - {words}")[0]) == (4, 1, 1)
+
+
+NAMED_ALIKE = """apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelBooster
+metadata: {{name: k}}
+spec:
+  backend:
+    type: vLLM
+    modelURI: {uri}
+    workers:
+    - image: vllm/vllm-openai:v0.20.0
+      config:
+        tensor-parallel-size: {{{{ .Values.tp | default 8 }}}}
+"""
+
+
+@pytest.mark.parametrize("around", ["", '"'])
+def test_key_of_the_same_name_as_its_value_does_not_set_it(around: str) -> None:
+    uri = f"{around}{{{{ .Values.modelURI | default 'hf://moonshotai/Kimi-K2-Instruct' }}}}{around}"
+    (judged,) = ask(NAMED_ALIKE.format(uri=uri))
+    assert judged.model_written == "moonshotai/Kimi-K2-Instruct"
+
+
+def test_key_of_that_name_with_a_value_of_its_own_sets_it() -> None:
+    uri = "{{ .Values.modelURI | default 'hf://moonshotai/Kimi-K2-Instruct' }}"
+    (judged,) = ask(f"{NAMED_ALIKE.format(uri=uri)}---\nmodelURI: hf://acme/other\n")
+    assert judged.model_written != "moonshotai/Kimi-K2-Instruct"

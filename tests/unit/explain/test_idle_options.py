@@ -20,9 +20,12 @@ def told(judged: Judged, words: str) -> bool:
     [
         ("-tp 4 --all2all-backend flashinfer_nvlink_one_sided", False, True),
         ("-tp 4 --all2all-backend flashinfer_nvlink_two_sided --data-parallel-size 1", False, True),
-        ("--data-parallel-size 4 --all2all-backend flashinfer_nvlink_one_sided", True, False),
-        ("-dp 4 --all2all-backend flashinfer_nvlink_two_sided", True, False),
-        ('-tp 4 --all2all-backend flashinfer_nvlink_one_sided "$@"', True, False),  # which may have ranks of its own
+        ("-tp 2 --data-parallel-size 2 --all2all-backend flashinfer_nvlink_one_sided", True, False),
+        ("-tp 2 -dp 2 --all2all-backend flashinfer_nvlink_two_sided", True, False),
+        ("-dp 4 --all2all-backend flashinfer_nvlink_two_sided", False, False),  # nothing is summed up over one rank
+        ("-tp 1 -dp 4 --all2all-backend flashinfer_nvlink_one_sided", False, False),
+        ('-tp 4 --all2all-backend flashinfer_nvlink_one_sided "$@"', False, False),  # which may have ranks of its own
+        ('-tp 2 -dp 2 --all2all-backend flashinfer_nvlink_one_sided "$@"', True, False),
     ],
 )
 def test_a_fault_of_the_exchange_needs_ranks_that_exchange(more: str, reported: bool, idle: bool) -> None:

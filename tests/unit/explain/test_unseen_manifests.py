@@ -42,8 +42,8 @@ def test_only_one_backend_hands_over_the_size_of_context_parallelism() -> None:
 
 
 def test_experts_that_are_summed_up_twice_stay_in_no_correction() -> None:
-    text = "vllm 0.21.0\nvllm serve nvidia/Kimi-K2.5-NVFP4 --trust-remote-code --data-parallel-size 4"
-    text += " --enable-expert-parallel --all2all-backend flashinfer_nvlink_one_sided"
+    text = "vllm 0.21.0\nvllm serve nvidia/Kimi-K2.5-NVFP4 --trust-remote-code --data-parallel-size 2"
+    text += " --tensor-parallel-size 2 --enable-expert-parallel --all2all-backend flashinfer_nvlink_one_sided"
     judged = ask_one(text, "4xGB200")
     assert any("summed up" in each.message for each in judged.findings)
     assert judged.corrected

@@ -22,6 +22,7 @@ from moonpad.explain.documents.surroundings import Surroundings, unknown_value
 from moonpad.explain.flag_lists import knows_most, with_program
 from moonpad.explain.grouping import model_of
 from moonpad.explain.manifests import config_maps
+from moonpad.explain.manifests.command_keys import is_for_image
 from moonpad.explain.manifests.containers import Container, read_container
 from moonpad.explain.manifests.custom_resources import is_whole
 from moonpad.explain.manifests.fill_ins import filled_in
@@ -40,9 +41,6 @@ _DEVICES: Final = re.compile(r"(?:[\w.-]+/)?(?:gpu|dcu|gaudi|Ascend\w*)")
 """Resources that are devices: `nvidia.com/gpu`, `huawei.com/Ascend910`, and `gpu` in some resources of others."""
 
 _TPUS: Final = "google.com/tpu"
-_OF_ECS: Final = frozenset({"entryPoint", "resourceRequirements", "portMappings", "essential", "logConfiguration"})
-"""Keys of a container that only Amazon ECS has, whose `command` are the arguments of its entrypoint
-(https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_definition_parameters.html)."""
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SHELLS: Final = frozenset({"bash", "sh", "zsh"})
 _MODULE: Final = re.compile(r"[a-z_]\w*(?:\.[a-z_]\w*)*\.(?!gguf|bin|safetensors)[a-z_]\w*")
@@ -127,9 +125,10 @@ class PodReader:
         fields = self.fields(node)
         before = len(self.state.commands)
         env = dict(self.environment(fields, around))
+        of_pod = not around.controller
         around = around if around.custom or not is_whole(fields) else replace(around, controller="")
         compose = around.compose or "entrypoint" in fields  # a service alone, as threads paste it
-        of_image = compose or bool(_OF_ECS & fields.keys()) or scalar(fields.get("command")) != ""
+        of_image = is_for_image(fields, compose=compose, of_pod=of_pod)
         keys = ("entrypoint" if compose else "entryPoint", "command") if of_image else ("command", "args")
         entrypoint, arguments = (self._argv(fields.get(key), around, env, is_program=key == keys[0]) for key in keys)
         if of_image and not compose and arguments and scalar(fields.get("args")):  # of another tool: both are texts

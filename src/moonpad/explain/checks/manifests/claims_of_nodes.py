@@ -27,6 +27,9 @@ _HOST: Final = "kubernetes.io/hostname"
 _DEVICES: Final = ("nvidia.com/gpu", "amd.com/gpu")
 _WHOLE_NODE: Final = 8
 _DEEP: Final = 14
+_ANY: Final = "*"
+"""A claim whose name a template fills in."""
+_REMEDY: Final = "ask for ReadWriteMany of a class of storage that has it, or give each node its own copy (hostPath)"
 
 
 class _Pods(Struct, frozen=True):
@@ -42,35 +45,49 @@ def claim_of_one_node(case: Case) -> Iterator[Remark]:
     if not is_first_server(case.commands, case.script):
         return
     objects = pod_objects(case.script)
+    case.script.budget.work(len(objects), "the claims of its pods")
     claims: dict[str, int] = {}
+    declared: set[str] = set()
     for each in objects:
-        if each.kind != "PersistentVolumeClaim" or each.templated:
+        if each.kind != "PersistentVolumeClaim":
             continue
-        modes = inner(each.fields, "spec", "accessModes")
+        name, modes = text_of(inner(each.fields, "metadata", "name")), inner(each.fields, "spec", "accessModes")
+        declared.add(_ANY if each.templated else name)
         names = {text_of(mode) for mode in items_of(modes)}
-        if modes is not None and names and names <= _ONE_NODE:
-            claims[text_of(inner(each.fields, "metadata", "name"))] = each.offset + modes.start_mark.line
-    if not claims:
-        return
-    users: dict[str, list[_Pods]] = {name: [] for name in claims}
+        if modes is not None and names and names <= _ONE_NODE and not each.templated:
+            claims[name] = each.offset + modes.start_mark.line
+    users: dict[str, list[_Pods]] = {}
     for each in objects:
         if each.kind not in ("PersistentVolumeClaim", "Job", "CronJob"):
             _walk(each.fields, 1, users, 0)
     for name, line in claims.items():
-        why = _apart(users[name])
+        why = _apart(users.get(name, []))
         if why:
             message = (
                 f"{case.script.where(line)}: {shortened(name, 60)} is ReadWriteOnce, so one node at a time mounts "
             )
             message += f"it, and {why}: the pods of the second node wait for ever (Multi-Attach error)"
-            remedy = (
-                "ask for ReadWriteMany of a class of storage that has it, or give each node its own copy (hostPath)"
+            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "accessModes", message, _REMEDY)
+            yield Remark(remark.finding, command=None)
+    if _ANY not in declared:
+        yield from _of_unknown_mode({name: pods for name, pods in users.items() if name not in declared})
+
+
+def _of_unknown_mode(users: Mapping[str, list[_Pods]]) -> Iterator[Remark]:
+    """Claims that another file makes: whether several nodes may mount them is not said here."""
+    for name, pods in users.items():
+        hosts = _hosts(pods)
+        if len(hosts) > 1 and "{{" not in name:
+            message = (
+                f"{shortened(name, 60)} is mounted by pods that are tied to {shortened(hosts[0], 40)} and "
+                f"{shortened(hosts[1], 40)}, and its access mode is not in the text: where it is ReadWriteOnce or lies "
+                "on one node's disk (local-path), the pods of the other node never start"
             )
-            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "accessModes", message, remedy)
+            remark = make_remark(Severity.NOTE, Code.INVALID_VALUE, "claimName", message, _REMEDY)
             yield Remark(remark.finding, command=None)
 
 
-def _walk(fields: Fields, copies: int, users: Mapping[str, list[_Pods]], depth: int) -> None:
+def _walk(fields: Fields, copies: int, users: dict[str, list[_Pods]], depth: int) -> None:
     """Down to each description of pods; `copies` counts the pods that it stands for."""
     if depth > _DEEP:
         return
@@ -78,9 +95,9 @@ def _walk(fields: Fields, copies: int, users: Mapping[str, list[_Pods]], depth: 
     own *= max(1, number_of(inner(fields, "leaderWorkerTemplate", "size")) or 1)
     for volume in items_of(fields.get("volumes")):
         name = text_of(inner(fields_of(volume), "persistentVolumeClaim", "claimName"))
-        if name in users:
+        if name:
             host = text_of(inner(fields, "nodeSelector", _HOST))
-            users[name].append(_Pods(host, _devices(fields), own))
+            users.setdefault(name, []).append(_Pods(host, _devices(fields), own))
     for key, value in fields.items():
         if key in ("leaderTemplate", "initContainers", "volumeClaimTemplates"):
             continue
@@ -103,10 +120,15 @@ def _of_container(container: Node) -> int:
 
 def _apart(users: list[_Pods]) -> str:
     """Why its pods cannot all be on one node; "" where they may be."""
-    hosts = sorted({each.host for each in users if each.host and "{{" not in each.host})
+    hosts = _hosts(users)
     if len(hosts) > 1:
         return f"its pods are tied to {shortened(hosts[0], 40)} and {shortened(hosts[1], 40)}"
     if hosts:
         return ""
     whole = sum(each.copies for each in users if each.devices >= _WHOLE_NODE)
     return f"{whole} pods of {_WHOLE_NODE} devices each mount it, which one node does not hold" if whole > 1 else ""
+
+
+def _hosts(users: list[_Pods]) -> list[str]:
+    """The nodes that pods are tied to, as far as no template fills them in."""
+    return sorted({each.host for each in users if each.host and "{{" not in each.host})

@@ -7,6 +7,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.manifests.pod_objects import Fields, fields_of, items_of, own_container, text_of
+from moonpad.explain.manifests.command_keys import begins_with_model
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -73,13 +74,17 @@ def _without_value(container: Fields) -> str:
 
 
 def options_as_command(case: Case) -> Iterator[Remark]:
-    """`command: ["--model", …]`: it stands in the place of the image's own program, to which `args` would be handed."""
+    """`command: ["--model", …]`, `command: ["org/name", "--port", …]`: it stands in the place of the image's own
+    program, to which `args` would be handed."""
     found = own_container(case)
     if found is None:
         return
     holder, container, _ = found
-    first = next((text_of(item) for item in items_of(container.get("command"))), "")
-    if holder.kind not in _KINDS or not first.startswith("--"):
+    words = [text_of(item) for item in items_of(container.get("command"))]
+    first = words[0] if words else ""
+    if holder.kind not in _KINDS:
+        return
+    if not first.startswith("--") and not begins_with_model(text_of(container.get("image")), words, of_pod=True):
         return
     line = case.script.where(holder.offset + container["command"].start_mark.line)
     message = (

@@ -35,6 +35,7 @@ from moonpad.explain.checks.memory.spoken_single_device import spoken_single_dev
 from moonpad.explain.checks.memory.stack_memory import memory_of_stack
 from moonpad.explain.checks.memory.told_blocks import told_blocks
 from moonpad.explain.checks.memory.unified_memory import unified_memory
+from moonpad.explain.checks.memory.weights_of_unnamed import weights_of_unnamed
 from moonpad.explain.checks.memory.whole_command import WHOLE_COMMAND_CHECKS
 from moonpad.explain.checks.memory.whole_machine import best_layout, other_release
 from moonpad.explain.counted_memory import counted_devices, spoken_memory, spoken_precision, stated_devices
@@ -44,6 +45,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     any_devices,
     *FORMAT_CHECKS,
     weights_of_others,
+    weights_of_unnamed,
     least_of_named,
     least_of_converted,
     cache_of_others,

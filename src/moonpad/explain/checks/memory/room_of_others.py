@@ -50,7 +50,7 @@ _FAILED: Final = re.compile(r"\bTraceback \(|\b[A-Z]\w{2,40}(?:Error|Exception)\
 """An error of a log: a start that came to another one had room for the weights."""
 _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _LONGEST: Final = 2000
-_OF_LARGEST: Final = "of the largest kind known"
+OF_LARGEST: Final = "of the largest kind known"
 _DENSE_MOST: Final = 0.3
 """A larger share of dense weights tells of sizes that are not those of the experts."""
 _SIZE: Final = re.compile(r"(?<![\w.])[0-9]{1,4}(?:\.[0-9])?B(?![\w])")
@@ -80,7 +80,7 @@ class Room(Struct, frozen=True):
 
 def weights_of_others(case: Case) -> Iterator[Remark]:
     """The publisher's weights alone, less than everything, against all memory that the engine may use."""
-    room = _room(case)
+    room = room_of(case)
     if room is None or room.fits():
         return
     share = f"{room.fraction:g} of " if room.fraction < 1 else ""
@@ -102,7 +102,7 @@ def whole_before_conversion(case: Case) -> Iterator[Remark]:
     until = WHOLE_BEFORE_FP8.get(case.base)
     if until is None or case.text("--quantization") != "fp8" or (until and since(case.base_version, until)):
         return
-    room = _room(case, as_they_are=True)
+    room = room_of(case, as_they_are=True)
     if room is None or room.known is None or room.known.published != "bf16" or not as_published(case.first.model):
         return
     if room.held <= room.ranks * room.each:
@@ -126,7 +126,7 @@ def cache_of_others(case: Case) -> Iterator[Remark]:
         return
     if tells_of_cache(case.script.lines):
         return
-    room, place = _room(case), case.option("--max-model-len")
+    room, place = room_of(case), case.option("--max-model-len")
     if room is None or room.known is None or not room.fits() or _budget(case) != "device":
         return  # a processor's cache is told
     if place is not None and not settings.max_model_len:
@@ -161,7 +161,7 @@ def _sampled(case: Case, known: OtherModel) -> float:
     return overhead_of(case.engine.name, case.version).sampler.low * sequences * known.vocabulary
 
 
-def _room(case: Case, *, as_they_are: bool = False) -> Room | None:
+def room_of(case: Case, *, as_they_are: bool = False) -> Room | None:
     """None where the size of the weights, or what they are spread over, is not known. `as_they_are`: of the files, even
     where an option converts them."""
     reading = case.first
@@ -225,7 +225,7 @@ def memory_of(case: Case) -> tuple[float, str]:
     if stated := stated_gigabytes(case):
         return stated * GIB, f"of {stated} GB, the most that the text speaks of,"
     devices = [row.device for row in hardware().values() if row.device]
-    return max(device.usable_bytes for device in devices if device.platform in case.engine.platforms), _OF_LARGEST
+    return max(device.usable_bytes for device in devices if device.platform in case.engine.platforms), OF_LARGEST
 
 
 def _bytes_of_value(case: Case, known: OtherModel) -> float:
@@ -250,7 +250,7 @@ def _is_sure_of_any(case: Case, room: Room) -> bool:
     if is_in_lines(_FAILED, lines, _LONGEST) or tells_of_cache(lines) or tells_of_answers(lines):
         return False
     named = room.known is not None and _REPOSITORY.fullmatch(case.first.model) is not None
-    largest = room.kind == _OF_LARGEST and room.held > room.ranks * room.each
+    largest = room.kind == OF_LARGEST and room.held > room.ranks * room.each
     return named and largest and case.option(*OTHER_WEIGHTS) is None
 
 

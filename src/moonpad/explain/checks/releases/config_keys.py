@@ -21,6 +21,7 @@ from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
+from moonpad.values.versions import order, since
 
 _ALIKE: Final = 0.8
 
@@ -47,6 +48,11 @@ def _remark(
 ) -> Remark:
     table, key = ".".join((option.flag or "", *path[:-1])), path[-1]
     had = f", which {known.first} to {known.last} have" if known.first else ""
+    if not version.text and known.first and version.least and _has(known, version.least):
+        message = f"{table} has the key {key} in {version.least}, for which the text asks, and in no release behind "
+        message += f"{known.last}: those fail at once"
+        remedy = f"take a release up to {known.last}, or leave {key} out"
+        return make_remark(Severity.NOTE, Code.REMOVED_FLAG, option.written, message, remedy, at=option.index)
     message = f"{book.label}: {table} has no key {shortened(key)}{had}: the command fails at once"
     near = _nearest(key, book.program, table, version)
     slip = near is not None and near not in key  # one with a word more is a key of its own
@@ -59,6 +65,10 @@ def _remark(
         return make_remark(severity, code, option.written, message, f"did you mean {near}?", at=option.index)
     remark = make_remark(severity, code, option.written, message, f"leave {key} out", at=option.index, edits=[edit])
     return replace(remark, ends_start=known.exact and not version.text and bool(known.first))
+
+
+def _has(known: ConfigKey, release: str) -> bool:
+    return since(release, known.first) and order(release) <= order(known.last)
 
 
 def _nearest(key: str, program: str, table: str, version: Version) -> str | None:

@@ -285,10 +285,11 @@ def _has_newest(row: KnownReport, engine: str) -> bool:
 
 
 def _may_be_devices(row: KnownReport, case: Case, known: _Known) -> bool:
-    """Whether the text names no devices, and shows the very error that the row is about."""
+    """Whether the text names no devices, and shows the very error that the row is about, or most have its devices."""
     unspoken = known.spoken in ("", Platform.CUDA) and not case.platform
     unknown = case.cluster is None and unspoken and not is_elsewhere(row.devices, case)
-    return unknown and shared_pairs(row.message, known.errors) > 1 and not speaks_of_others(case.script)
+    near = row.on_unnamed or shared_pairs(row.message, known.errors) > 1
+    return unknown and near and not speaks_of_others(case.script)
 
 
 def _is_beside_pools(case: Case) -> bool:
