@@ -42,6 +42,7 @@ SOME_RELEASES: Final = (
     Option(("--max_batch_size", "--max-batch-size"), "int", "1"),
     Option(("--max_num_tokens", "--max-num-tokens"), "int", "1"),
     Option(("--override-engine-args",), "text", "1"),
+    Option(("--enable_attention_dp",), "flag", "0"),
 )
 
 
