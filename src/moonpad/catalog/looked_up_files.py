@@ -24,10 +24,10 @@ _LONGEST: Final = 1000
 def looked_up_file(written: str) -> str:
     """`Kimi-K2-Thinking-UD-TQ1_0`, as a file of that checkpoint and type is called: by the name that is looked for, or
     by the repository that is its folder. "" for other texts, and where one of the two is not said."""
-    found = _FOUND.fullmatch(written) if ".gguf" in written and len(written) < _LONGEST else None
-    if found is None:
+    search = _FOUND.fullmatch(written) if ".gguf" in written and len(written) < _LONGEST else None
+    if search is None:
         return ""
-    folder, name = (found["root"], found["name"]) if found["root"] else (found["folder"], found["file"])
+    folder, name = (search["root"], search["name"]) if search["root"] else (search["folder"], search["file"])
     kinds = {each.group() for text in (name, folder) for each in _TYPE.finditer(text)}
     if len(kinds) != 1:
         return ""

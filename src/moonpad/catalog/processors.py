@@ -32,5 +32,7 @@ def processor_named(maker: str, name: str) -> ProcessorRow | None:
 
 @cache
 def _by_name() -> Mapping[tuple[str, str], ProcessorRow]:
-    found = [row.build(ProcessorRow) for _, row in rows("processors.toml", "processors")]
-    return MappingProxyType({(row.maker, _APART.sub("", name).casefold()): row for row in found for name in row.names})
+    recorded = [row.build(ProcessorRow) for _, row in rows("processors.toml", "processors")]
+    return MappingProxyType(
+        {(row.maker, _APART.sub("", name).casefold()): row for row in recorded for name in row.names}
+    )

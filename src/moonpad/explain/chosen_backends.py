@@ -27,12 +27,12 @@ def by_backend(
     """The failures without what a log says of another backend that the text chooses elsewhere; what an error says of
     the backend that the command chooses is the cause of the log's line, and its remedy mends that too."""
     for failure in failures:
-        told = _TOLD.match(failure.finding.message)
-        chosen = _chosen(commands[0]) if told else ""
-        if told is None or not chosen:
+        logged = _TOLD.match(failure.finding.message)
+        chosen = _chosen(commands[0]) if logged else ""
+        if logged is None or not chosen:
             yield failure
             continue
-        backend = _plain(told["name"] or told["old"])
+        backend = _plain(logged["name"] or logged["old"])
         if backend == chosen:
             yield _with_cause(failure, found)
         elif not _is_chosen_elsewhere(backend, script):

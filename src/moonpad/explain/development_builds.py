@@ -70,8 +70,8 @@ def _sure_first(remarks: Sequence[Remark], behind: str) -> Iterator[Remark]:
         if mended is None or order(mended["release"]) > order(behind):
             yield remark
             continue
-        said = remark.finding.message
-        message = f"{said[: mended.end()]}, which this build may have already{said[mended.end() :]}"
+        fault = remark.finding.message
+        message = f"{fault[: mended.end()]}, which this build may have already{fault[mended.end() :]}"
         doubted.append(replace(remark, finding=replace(remark.finding, message=message)))
     yield from doubted
 

@@ -19,7 +19,7 @@ from moonpad.values.records import replace
 
 LAYOUT: Final = ("tp", "pp", "dp", "ep", "dcp")
 """Our names of the parallel sizes."""
-_MODEL: Final = ("--model", "--model-path")
+MODEL_FLAGS: Final = ("--model", "--model-path")
 _OF_CLIENTS: Final = frozenset({
     *("--model_args", "--num_fewshot", "--base-url", "--base_url", "--api-base", "--save-result", "--num-prompts"),
     *("--apiUrl", "--api-url", "--api_url"),
@@ -110,7 +110,7 @@ def borrowed(command: Command) -> tuple[Word, ...]:
     """The words that `as_commands` took from above; a model in front is named by a key above."""
     if not is_fragment(command):
         return ()
-    own = command.argv[2:] if command.argv[:1] and command.argv[0].text in _MODEL else command.argv
+    own = command.argv[2:] if command.argv[:1] and command.argv[0].text in MODEL_FLAGS else command.argv
     return tuple(word for word in own if word.line < command.line)
 
 
@@ -136,8 +136,8 @@ def with_program(command: Command, of: Collection[str] = ()) -> Command:
     known, begun = matching(best)
     # One known flag of two, or two of seven, may be a proxy's or a client's, which has an option of that name too.
     most = 3 * (known + begun) >= len(flags) if known > 1 else 2 * (known + begun) > len(flags)
-    listed = known > 2 or bool(known and (most or set(_MODEL) & set(flags)))
-    # Where most are no release's, those that are known are another program's too: `--model m --epochs 3 --lora-rank 8`.
+    listed = known > 2 or bool(known and (most or set(MODEL_FLAGS) & set(flags)))
+    # `--model m --epochs 3 --lora-rank 8`: where the engine has few of the options, the list is for another program.
     listed &= bool(of) or len(flags) - known - begun < max(_FEWEST, known + begun)
     others = known < _FEWEST and _has_pairs_for_words(command, best)
     return replace(command, program=best) if listed and not others and not _names_only(command, best) else command
@@ -158,7 +158,7 @@ def _has_pairs_for_words(command: Command, program: str) -> bool:
 def _asks_several_models(command: Command) -> bool:
     """Whether it names one model after the other, as what compares them does: a server has one, though perhaps by its
     repository and by its file."""
-    named = {behind.text for word, behind in pairwise(command.argv) if word.text in _MODEL}
+    named = {behind.text for word, behind in pairwise(command.argv) if word.text in MODEL_FLAGS}
     named = {name for name in named if not name.endswith(".gguf")}
     return len(named) > 1 and not any(word.text in ELLIPSES for word in command.argv)
 

@@ -184,10 +184,11 @@ def _judged(
     )
     newest = whole.version_because.endswith(BY_NEWEST)
     logged = by_backend(failures_in(errors, written, script), whole.remarks, meant.commands, script)
-    told = beside_findings(logged, whole.remarks, errors, script, newest=newest)
+    unexplained = beside_findings(logged, whole.remarks, errors, script, newest=newest)
     shared = {script.where(error.number) for error in errors if error.either}
     failures = tuple(
-        replace(remark, finding=_printable(remark.finding), either=remark.finding.where in shared) for remark in told
+        replace(remark, finding=_printable(remark.finding), either=remark.finding.where in shared)
+        for remark in unexplained
     )
     failures = _with_remedies(failures, whole, meant, script, question)
     kept = without_guesses(without_repeated(whole.remarks, failures), failures, script)

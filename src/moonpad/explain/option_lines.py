@@ -11,6 +11,7 @@ from typing import Final
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.commands import Command
 from moonpad.explain.documents.spoken_models import model_in
+from moonpad.explain.flag_lists import MODEL_FLAGS
 from moonpad.explain.shell.interpreter import ScriptState, words_of
 from moonpad.explain.source_text import Source
 from moonpad.explain.word_lists import fragment
@@ -18,7 +19,6 @@ from moonpad.values.records import replace
 
 _MOST: Final = 8
 _FEWEST: Final = 3
-_MODEL_FLAGS: Final = ("--model", "--model-path")
 _OPTION: Final = r"--[a-z][\w-]{1,60}(?:[= ][ ]?[^\s\\，。；、][^\n\\，。；、]{0,400})?"
 _LIST: Final = re.compile(
     rf"^(?P<lead>[^\n`$\\]{{1,1000}}?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3:：])[ \t]{{0,3}}"
@@ -46,8 +46,8 @@ def option_lines(state: ScriptState, texts: list[tuple[int, str]], decisive: Col
             first, last = words[0].line, words[-1].line
             state.problems.items[:] = [each for each in state.problems.items if not first <= each.line <= last]
             name, place = model_in(match["lead"])
-            if name and not flags & {*_MODEL_FLAGS}:
+            if name and not flags & {*MODEL_FLAGS}:
                 place += start + match.start()
-                option = replace(state.text.word(_MODEL_FLAGS[0], place, place), pieces=())
+                option = replace(state.text.word(MODEL_FLAGS[0], place, place), pieces=())
                 words = [option, state.text.word(name, place, place + len(name)), *words]
             yield fragment(words, state, "")

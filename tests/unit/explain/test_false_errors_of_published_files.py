@@ -70,8 +70,8 @@ def test_an_option_with_other_words_is_a_trainers_own() -> None:
 def test_a_folder_with_an_open_name_is_not_another_one() -> None:
     text = """import subprocess
 NAME = "small-1b"
-subprocess.run(f"hf download org/small-1b --local-dir /root/models/{NAME}", shell=True)
-subprocess.run(f"vllm serve /root/models/{NAME} --port 8000", shell=True)
+subprocess.run(f"hf download org/small-1b --local-dir /models/{NAME}", shell=True)
+subprocess.run(f"vllm serve /models/{NAME} --port 8000", shell=True)
 """
     assert (Severity.WARNING, "model") not in findings(text, "start.py")
 

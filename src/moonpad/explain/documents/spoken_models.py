@@ -45,10 +45,10 @@ def spoken_models(script: Script) -> tuple[str, ...]:
 
 def model_in(line: str) -> tuple[str, int]:
     """The one model that a line names, and where it stands; "" where it names none or several."""
-    found = {match[0].casefold(): match for _, match in _named(line) if not _DRAFT.search(match["rest"])}
-    if len(found) != 1:
+    by_name = {match[0].casefold(): match for _, match in _named(line) if not _DRAFT.search(match["rest"])}
+    if len(by_name) != 1:
         return "", 0
-    (match,) = found.values()
+    (match,) = by_name.values()
     return match[0], match.start()
 
 

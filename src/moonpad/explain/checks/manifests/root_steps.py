@@ -34,10 +34,12 @@ _FIGURE: Final = 60
 
 def packages_without_root(case: Case) -> Iterator[Remark]:
     """`runAsNonRoot: true` above `apt-get install`, in the container of the engine or in one that it waits for."""
-    found = own_container(case)
-    if found is None or found[0].templated or _CONTEXT not in {**found[1], **found[2]}:
+    placed = own_container(case)
+    if placed is None:
         return
-    _, own, pod = found
+    manifest, own, pod = placed
+    if manifest.templated or _CONTEXT not in {**own, **pod}:
+        return
     steps = [
         (severity, message)
         for container in (*map(fields_of, items_of(pod.get("initContainers"))[:_MOST]), own)

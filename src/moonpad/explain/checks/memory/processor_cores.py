@@ -89,11 +89,8 @@ def pools_of_nodes(case: Case) -> Iterator[Remark]:
     if place is None or pools is None:
         return
     case.script.budget.work(len(case.script.lines), "the text around its engine commands")
-    line = case.commands[0].line
-    told = [
-        text[:500] for at, text in enumerate(case.script.lines, 1) if "NUMA" in text and case.script.says_of(at, line)
-    ]
-    nodes = {int(match["nodes"] or match["count"]) for text in told for match in _NUMA.finditer(text)}
+    about_numa = (text for text in _own_lines(case) if "NUMA" in text)
+    nodes = {int(match["nodes"] or match["count"]) for text in about_numa for match in _NUMA.finditer(text)}
     if len(nodes) != 1 or pools in nodes or 0 in nodes:
         return
     message = (
@@ -103,12 +100,17 @@ def pools_of_nodes(case: Case) -> Iterator[Remark]:
     yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, place.written, message, remedy, at=place.index)
 
 
+def _own_lines(case: Case) -> Iterator[str]:
+    """What the text says of the machine of the first command, each line up to its first 500 characters."""
+    line = case.commands[0].line
+    return (text[:500] for at, text in enumerate(case.script.lines, 1) if case.script.says_of(at, line))
+
+
 def _cores(case: Case) -> _Cores | None:
     """Of the machine, where the text gives one number of them, or the name of its processors; and how it is told."""
     case.script.budget.work(5 * len(case.script.lines), "the processors of its text")
-    line = case.commands[0].line
-    told = [text[:500] for at, text in enumerate(case.script.lines, 1) if case.script.says_of(at, line)]
-    lines = [text for text in told if any(sign in text for sign in _SIGNS)]
+    own_lines = list(_own_lines(case))
+    lines = [text for text in own_lines if any(sign in text for sign in _SIGNS)]
     totals = {int(match[1]) for text in lines for match in _TOTAL.finditer(text)}
     for match in (found for pattern in _BOTH for text in lines for found in pattern.finditer(text)):
         sockets = match["sockets"].casefold()
@@ -120,12 +122,12 @@ def _cores(case: Case) -> _Cores | None:
     if totals:
         cores = totals.pop() if len(totals) == 1 else 0
         return _Cores(cores, cores, f"the processors named here have {cores} cores") if cores else None
-    return _of_names(told, min(sockets_said) if len(sockets_said) == 1 else 0)
+    return _of_names(own_lines, min(sockets_said) if len(sockets_said) == 1 else 0)
 
 
-def _of_names(told: Sequence[str], sockets: int) -> _Cores | None:
+def _of_names(lines: Sequence[str], sockets: int) -> _Cores | None:
     """One thread more than the cores is passed: the guide's own examples are 33 and 65 on 32 and 64 cores."""
-    named = named_processors(told, sockets)
+    named = named_processors(lines, sockets)
     if named is None:
         return None
     count = named.count or named.most

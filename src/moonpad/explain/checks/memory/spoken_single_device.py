@@ -64,7 +64,7 @@ def _spoken(case: Case) -> int:
     """The largest size between the command and the lines just above it; 0 for none."""
     line, lines = case.commands[0].line, case.script.lines
     case.script.budget.work(_ABOVE, "the text around its engine commands")
-    found = 0
+    largest = 0
     for text in lines[max(0, line - 1 - _ABOVE) : line]:
         match = _SIZE.search(text[:_LONGEST]) if "G" in text[:_LONGEST] else None
         if match is None:
@@ -72,5 +72,5 @@ def _spoken(case: Case) -> int:
         if _SEVERAL.search(text[: match.start()]) or _SEVERAL.search(text[match.end() : _LONGEST]):
             return 0
         if int(match["size"]) in _SOLD:
-            found = max(found, int(match["size"]))
-    return found
+            largest = max(largest, int(match["size"]))
+    return largest

@@ -28,12 +28,12 @@ def overridden_device(case: Case) -> Iterator[Remark]:
     match = _VALUE.fullmatch(case.variable(_VARIABLE))
     if match is None:
         return
-    told = f"gfx{int(match['major'])}{match['minor']}{int(match['step']):x}"
-    reason = _of_device(case, match["major"]) or _of_build(case, told)
+    claimed = f"gfx{int(match['major'])}{match['minor']}{int(match['step']):x}"
+    reason = _of_device(case, match["major"]) or _of_build(case, claimed)
     if not reason:
         return
     message = (
-        f"{match[0]} makes ROCm take the device for {told}, and {reason}: no kernel runs (invalid device function)"
+        f"{match[0]} makes ROCm take the device for {claimed}, and {reason}: no kernel runs (invalid device function)"
     )
     remedy = f"leave {_VARIABLE} out"
     remark = make_remark(Severity.WARNING, Code.CONFLICT, _VARIABLE, message, remedy)
@@ -51,14 +51,14 @@ def _of_device(case: Case, major: str) -> str:
     return f"{cluster.name.rpartition('x')[2]} is {cluster.device.capability}"
 
 
-def _of_build(case: Case, told: str) -> str:
+def _of_build(case: Case, claimed: str) -> str:
     """What the text builds for, where that is known and something else."""
     lines = case.script.lines
     case.script.budget.work(len(lines) // 4, "the text around its engine commands")
     named = (match["names"] for line in lines if "gfx" in line for match in _TARGETS.finditer(line[:_LONGEST]))
     targets = sorted({name for names in named for name in re.split(r"[;, ]+", names)})
-    if not targets or told in targets or len(targets) > 4:
+    if not targets or claimed in targets or len(targets) > 4:
         return ""
     majors = {match["major"] for name in targets if (match := _NAME.fullmatch(name))}
-    mine = _NAME.fullmatch(told)
-    return f"the text builds for {', '.join(targets)} alone" if mine and mine["major"] not in majors else ""
+    family = _NAME.fullmatch(claimed)
+    return f"the text builds for {', '.join(targets)} alone" if family and family["major"] not in majors else ""
