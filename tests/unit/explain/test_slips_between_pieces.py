@@ -70,7 +70,7 @@ CASES = (
     (RUN, "vllm-openai", "vllm-openai", "model"),
     (AMD, "--device=/dev/kfd ", "", "--device"),
     (AMD, "--entrypoint vllm", '--entrypoint "vllm serve"', "--entrypoint"),
-    (AMD, "/data/.cache/huggingface", "/srv/huggingface", "/srv/huggingface"),
+    (AMD, "/data/.cache/huggingface", "/root/huggingface", "/root/huggingface"),
     (BENCH, "--port 8000\n```\n", "--port 8080\n```\n", "--port"),
     (BENCH, "--host 127.0.0.1 --port 8000", "--base-url http://127.0.0.1:8000/v1", "--base-url"),
     (CURL, "8000/v1/", "8000/", "/chat/completions"),
