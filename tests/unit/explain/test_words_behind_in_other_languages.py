@@ -75,6 +75,20 @@ def test_what_a_program_measures_is_no_line_of_a_shell(line: str) -> None:
     assert not read_script(f"{CHAT}\n{line}\nand that is slow\n").problems
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "read the notes (both of them) first",
+        "find that (see below) and it is slow",
+        "test 1 (cold): 3 s",
+        "> set by hand, as told (by the model)",
+        "make sure (the cache is empty)",
+    ],
+)
+def test_a_sentence_that_begins_as_a_command_does_is_none(line: str) -> None:
+    assert not read_script(f"{CHAT}\n{line}\nand that is slow\n").problems
+
+
 @pytest.mark.parametrize("line", ["eval $(cat", "export A=(1", "echo rate: 5 (warm)", "time ./run.sh (5)"])
 def test_a_line_of_a_shell_that_is_broken_is_told(line: str) -> None:
     assert read_script(f"{CHAT}\n{line}\n").problems

@@ -164,6 +164,10 @@ def _lines_of_lists(commands: Sequence[Command], lines: Sequence[str]) -> frozen
     )
 
 
+_PLAIN: Final = re.compile(r"[ \t>]{0,16}(?!(?:echo|printf)\b)[\w%]+(?:[,:.]?[ \t]+[\w%/]+){0,12}[,:]?[ \t]*")
+"""Words without any sign of a shell: what stands in a sentence before its bracket, `read the notes (both`."""
+
+
 def _is_no_command(problem: Problem, lines: Sequence[str], own: frozenset[int]) -> bool:
     """Whether its line belongs to no command that was read, and does not look like one: a sentence, a line of a log,
     what a model answered."""
@@ -171,6 +175,8 @@ def _is_no_command(problem: Problem, lines: Sequence[str], own: frozenset[int]) 
     if not 1 <= number <= len(lines) or number in own or _is_continued(number, lines):
         return False
     line = lines[number - 1][:2_000]
+    if problem.code == "syntax" and _PLAIN.fullmatch(line, 0, max(0, problem.column)):
+        return _OPTION.search(line) is None
     is_command = _OF_COMMANDS.match(line) is not None and _MEASURED.match(line) is None
     return not is_command and _OPTION.search(line) is None
 
