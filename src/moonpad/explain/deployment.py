@@ -78,6 +78,7 @@ from moonpad.explain.suggestions import HIGH_FRACTION, Changes, Improvement, Sub
 from moonpad.explain.taken_options import but_run, but_taken
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
 from moonpad.explain.unknowns import CONTEXT, STEP, may_be_cut, missing_pieces, sentence
+from moonpad.explain.usual_machines import on_usual_machines
 from moonpad.explain.young_models import but_young
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.values.checkpoint import Checkpoint
@@ -193,6 +194,9 @@ class Deployment(Struct, frozen=True):
         elif cluster is None and not unjudged:
             machines = first.node.nodes or commands[0].machines
             unjudged = with_example(because, ranks_of(first), engine, machines, checkpoint, commands)
+            on = partial(self._subject, version=version, first=first)
+            lines, before = self.script.lines, tuple(remarks)
+            remarks += on_usual_machines(because, lines, engine, first, machines, checkpoint, on, before)
         judged = Judged(
             self.engine.name,
             version.text or newest(self.engine.program),
@@ -235,7 +239,8 @@ class Deployment(Struct, frozen=True):
         """The checkpoint; where there is none, why, and what it is called where only its weights are in doubt."""
         if self.question.checkpoint is not None:
             return self.question.checkpoint, "", ""
-        if unnamed := self._unnamed_weights:
+        program = program_named(self.group.commands[0].program)
+        if unnamed := program.unnamed_weights if program else "":
             return None, f"{unnamed}: name it with --model MODEL", ""
         model, because = model_of(first.model, first.served_name, self.group.commands, self.script)
         if model is None:
@@ -252,11 +257,6 @@ class Deployment(Struct, frozen=True):
             because = "--quantization ascend is for weights made for Ascend, which are not named: --model MODEL"
             return None, because, ""
         return checkpoint, "", ""
-
-    @property
-    def _unnamed_weights(self) -> str:
-        program = program_named(self.group.commands[0].program)
-        return program.unnamed_weights if program else ""
 
     def _cluster(self, first: Reading, known: Checkpoint | None, *, layout_known: bool) -> tuple[Cluster | None, str]:
         commands, question = self.group.commands, self.question

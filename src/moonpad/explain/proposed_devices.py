@@ -84,6 +84,11 @@ def example_of(
     kind = next((larger for larger in kinds if each <= _FOR_WEIGHTS * _usable(larger)), kinds[0])
     if ranks == 1 and checkpoint is not None and checkpoint.total_bytes <= _FOR_WEIGHTS * _usable(kind):
         return f"1x{kind}"
+    return of_ranks(kind, ranks, nodes, size)
+
+
+def of_ranks(kind: str, ranks: int, nodes: int | None, size: int = _MACHINE) -> str:
+    """Devices of a kind for so many ranks, in whole machines of `size` devices."""
     if nodes is not None and 1 < nodes <= ranks and ranks % nodes == 0 and ranks // nodes <= size:
         return f"{nodes}x{ranks // nodes}x{kind}"
     machines = ranks // size if ranks > size and ranks % size == 0 else 1

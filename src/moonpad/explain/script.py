@@ -13,7 +13,7 @@ from moonpad.engines.log_lines import without
 from moonpad.explain.commands import SURELY_WRONG, HereFile, Piece, Script, Word
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.documents import text_hints
-from moonpad.explain.documents.cut_fences import mark_cut_lists, with_ends
+from moonpad.explain.documents.cut_fences import mark_cut_lists
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.flat_pages import with_breaks
 from moonpad.explain.documents.hard_breaks import without_hard_breaks
@@ -23,6 +23,7 @@ from moonpad.explain.documents.machine_types import keyed_machines, types_in
 from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of, whole_script
 from moonpad.explain.documents.markup import without_markup
 from moonpad.explain.documents.measured_runs import with_measured
+from moonpad.explain.documents.mended_marks import with_marks_mended
 from moonpad.explain.documents.named_blocks import name_file
 from moonpad.explain.documents.named_in_lists import listed_command
 from moonpad.explain.documents.pasted_failures import error_lines
@@ -66,9 +67,6 @@ from moonpad.explain.shown_scripts import hold_files, hold_parts, in_sections, r
 from moonpad.explain.source_text import IGNORED, InputText, Source, without_template_comments
 from moonpad.values.records import replace
 
-_LATE_END: Final = re.compile(r"(?<!`)(`[^`\n]{10,4000})\n`(?=[ \t]*$)", re.MULTILINE)
-_QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
-_PYTHON: Final = re.compile(r"^(?:import|from|def|class)[ ]", re.MULTILINE)
 _HAS_VALUE: Final = re.compile(r"[ =](?!<?[A-Z][A-Z_]+>?$)")
 """Of an option in a list, `--port 8000`; `--port PORT` says what it means."""
 _FAILED: Final = re.compile(
@@ -155,7 +153,7 @@ def process_words(text: str) -> list[str]:
 
 def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
     """Whether it is a markdown document. `text` is without what was logged; files of other kinds are read whole."""
-    text = _fenced(with_breaks(without_template_comments(text)))
+    text = with_marks_mended(with_breaks(without_template_comments(text)))
     program = markdown is None and is_program(raw)
     document = (is_markdown(text) and not program) if markdown is None else markdown
     known_before = len(state.commands)
@@ -215,16 +213,6 @@ def _read_other(block: Block, state: ScriptState, document: bool) -> None:
         scope = Scope()
         state.earlier.give(scope, block.heading, state.budget)
         fill_templates(state, first, scope.variables)
-
-
-def _fenced(text: str) -> str:
-    """With `'''` alone on a line as the fence that it was meant for, where no Python is, and the end of code in a
-    sentence on its own line, where it stands alone on the next one; what an excerpt cut off has an end."""
-    text = with_ends(_LATE_END.sub(r"\1`\n", text) if "\n`" in text else text)
-    marks = _QUOTED_FENCE.findall(text)
-    if len(marks) < 2 or len(marks) % 2 or _PYTHON.search(text):
-        return text
-    return _QUOTED_FENCE.sub(lambda mark: mark[0].replace("'", "`"), text)
 
 
 def read_command(

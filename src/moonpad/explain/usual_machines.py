@@ -1,0 +1,75 @@
+"""Which of the devices that many people have hold a command that names none: what can be said without asking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from moonpad.engines.base import Engine, Reading
+from moonpad.explain.device_detection import ranks_of
+from moonpad.explain.documents.device_mentions import cluster_named
+from moonpad.explain.documents.logged_caches import tells_of_answers, tells_of_cache
+from moonpad.explain.proposed_devices import NO_AMD_DEVICE, NO_DEVICES, example_of, of_ranks
+from moonpad.explain.results import Remark
+from moonpad.explain.suggestions import Subject
+from moonpad.plan.judgement import judge
+from moonpad.values.checkpoint import Checkpoint
+from moonpad.values.cluster import Cluster
+from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
+from moonpad.values.memory import Memory
+from moonpad.values.platform import Platform
+from moonpad.values.units import GIB
+
+_KINDS: Final = {Platform.CUDA: ("H100", "H200", "B200"), Platform.ROCM: ("MI300X", "MI355X")}
+"""Met most in machines for such models; the smallest first. Of Ascend no start was measured."""
+
+
+def on_usual_machines(
+    because: str,
+    lines: tuple[str, ...],
+    engine: Engine,
+    reading: Reading,
+    nodes: int | None,
+    checkpoint: Checkpoint | None,
+    subject_on: Callable[[Checkpoint, Cluster], Subject],
+    told: Sequence[Remark],
+) -> Iterator[Remark]:
+    """A note where one kind is too small, and a warning where all are; `subject_on`: the command with a checkpoint on
+    devices; `told`: what is said already. Raises UsageError when the budget is spent."""
+    ranks, facts = ranks_of(reading), engine.facts
+    helped = facts.host_experts or facts.gguf_only or reading.left_to_engine or reading.takes_all_devices
+    if because not in (NO_DEVICES, NO_AMD_DEVICE) or checkpoint is None or helped or ranks < 2 or tells_of_cache(lines):
+        return
+    if any(remark.finding.code is Code.DOES_NOT_FIT for remark in told):
+        return
+    proposed = cluster_named(example_of(ranks, engine, because, nodes, checkpoint))
+    kinds = _KINDS.get(proposed.device.platform, ()) if proposed is not None else ()
+    clusters = [cluster for kind in kinds if (cluster := cluster_named(of_ranks(kind, ranks, nodes))) is not None]
+    judged = [(cluster, memory) for cluster in clusters if (memory := _memory(subject_on(checkpoint, cluster)))]
+    small = [(cluster, memory) for cluster, memory in judged if memory.kv_tokens.high < 1]
+    if not small or len(judged) < len(kinds):
+        return
+    names = " and ".join(cluster.name for cluster, _ in small[-2:])
+    least = min(memory.weights_bytes + memory.overhead.low for _, memory in small)
+    message = f"too large for {names}: each device gets {least / GIB:,.0f} GiB at the least before any KV cache"
+    rest = [(cluster, memory) for cluster, memory in judged if memory.kv_tokens.high >= 1]
+    if rest:
+        message += f"; on {rest[0][0].name} {_held(rest[0][1])}"
+    severity = Severity.NOTE if rest or tells_of_answers(lines) else Severity.WARNING
+    remedy = "" if rest else "take more devices, smaller weights, or name larger devices with --on"
+    yield Remark(Finding(severity, Code.DOES_NOT_FIT, "memory", message, remedy), None)
+
+
+def _memory(subject: Subject) -> Memory | None:
+    """None where no layout is possible, the engine does not take the format, or the machine lacks memory of its own."""
+    subject.budget.work(300, "the machines that many people have")
+    judgement = judge(subject.configuration, context=subject.context, calibrations=subject.calibrations)
+    memory = judgement.memory
+    refused = any(finding.code not in OF_MEMORY for finding in judgement.errors)
+    return None if memory is None or refused or not memory.host_fits else memory
+
+
+def _held(memory: Memory) -> str:
+    tokens = f"{memory.kv_tokens.value:,.0f} tokens of KV cache"
+    wanted = "" if memory.kv_tokens.value >= memory.context else f", not the {memory.context:,} of one whole sequence,"
+    return f"{tokens}{wanted} fit, estimated"
