@@ -43,17 +43,21 @@ def _without_open_marks(text: str) -> str:
             if outside and number and (goes_on := _GOES_ON.search(lines[number - 1])):
                 lines[number - 1] = _blank(lines[number - 1], goes_on.start())
             outside, opened = not outside, -1
-        elif outside and opened >= 0:
-            if not (line.strip() and number - opened <= _MOST_LINES) or line.count("`") == 1:
-                lines[opened] = _blank(lines[opened], lines[opened].index("`"))
-                lines[number] = _blank(line, line.index("`")) if "`" in line else line
-                opened = -1
+        elif outside and opened >= 0 and _ends_span(line, number - opened):
+            lines[opened] = _blank(lines[opened], lines[opened].index("`"))
+            lines[number] = _blank(line, line.index("`")) if "`" in line else line
+            opened = -1
         if outside and opened < 0 and len(line) < _LONGEST and lines[number].count("`") == 1:
             if _SPAN.match(line):
                 opened = number
             elif _CLOSES.search(line):  # its beginning was a line of a log
                 lines[number] = _blank(line, line.index("`"))
     return "\n".join(lines)
+
+
+def _ends_span(line: str, behind: int) -> bool:
+    """Whether the code ends here, or has no end: at an empty line, or too far `behind` its beginning."""
+    return line.count("`") == 1 or not line.strip() or behind > _MOST_LINES
 
 
 def _blank(line: str, at: int) -> str:
