@@ -10,6 +10,7 @@ from moonpad.explain.commands import SURELY_WRONG, Command, Problem, Script
 from moonpad.explain.results import Judged, Line, shortened
 from moonpad.explain.shell.typo_repair import ONE_ITEM
 from moonpad.report.explain_verdict import whole_names
+from moonpad.values.finding import Severity
 
 _MOST: Final = 3
 """Additions that are named."""
@@ -47,8 +48,14 @@ def surely_misread(deployments: Sequence[Judged], script: Script) -> int:
     """How many lines of the commands a shell certainly ends where they go on. A blank behind a backslash may have come
     into a document by itself."""
     own = {line for judged in deployments for source in judged.sources for line in own_lines(source, script)}
+    of_commands = (problem for problem in script.problems if problem.line in own)
+    return len({problem.line for problem in of_commands if severity_of(problem, script) is Severity.ERROR})
+
+
+def severity_of(problem: Problem, script: Script) -> Severity:
+    """An error is what a shell certainly ends; the rest may have come with the copy of a page or a post."""
     sure = SURELY_WRONG - {"space-after-backslash"} if script.markdown else SURELY_WRONG
-    return len({problem.line for problem in script.problems if problem.code in sure and problem.line in own})
+    return Severity.ERROR if problem.code in sure else Severity.WARNING
 
 
 def own_lines(source: Command, script: Script) -> set[int]:

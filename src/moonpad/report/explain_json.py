@@ -9,7 +9,7 @@ from moonpad.explain.alternatives import differences
 from moonpad.explain.as_written import all_as_written
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Judged, Line, printable
-from moonpad.report.changed_lines import is_changed
+from moonpad.report.changed_lines import is_changed, severity_of
 from moonpad.values.records import as_dict
 
 
@@ -20,6 +20,7 @@ def explain_json(deployments: Sequence[Judged], script: Script) -> dict[str, Any
         "problems": [
             {
                 "code": problem.code,
+                "severity": str(severity_of(problem, script)),
                 **_place(script, problem.line),
                 "column": problem.column,
                 "message": printable(problem.message),

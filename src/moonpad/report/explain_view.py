@@ -21,7 +21,7 @@ from moonpad.explain.shell.typo_repair import shown_with_words
 from moonpad.explain.spoiling import left_in
 from moonpad.report.alike_starts import alike_but_numbers, with_numbers
 from moonpad.report.caret_rows import Mark, source_rows
-from moonpad.report.changed_lines import is_changed, left_open, misread, own_lines
+from moonpad.report.changed_lines import is_changed, left_open, misread, own_lines, severity_of
 from moonpad.report.explain_sentences import STYLES, finding_text, is_told, mended_later, message_text, said, wrapped
 from moonpad.report.explain_verdict import is_mended_later, memory_words, suspected, usual, verdict
 from moonpad.report.memory_bar import memory_bar
@@ -333,9 +333,11 @@ def _command(
             reported.add(number)
             if not shown_with_words(problem, source):
                 reader = "Python" if problem.code == NUMBER_AS_WORD else "the shell"
-                message = message_text(f"{reader}: {problem.message}", problem.remedy, STYLES[Severity.WARNING], width)
+                severity = severity_of(problem, script)
+                message = f"{severity}: {reader}: {problem.message}"
+                shown = message_text(message, problem.remedy, STYLES[severity], width)
                 marks.setdefault(problem.line, []).append(
-                    Mark(problem.column, problem.end_column, message, STYLES[Severity.WARNING])
+                    Mark(problem.column, problem.end_column, shown, STYLES[severity])
                 )
     text = Text()
     if script.origins and (marks or not marked_only):
