@@ -98,7 +98,8 @@ ARGUMENT_LISTS: Final = frozenset({
 WHOLE_HISTORY: Final = frozenset({"vllm serve"})
 """Programs of which every release of two years is recorded: what none has, no release has."""
 SPEAKING: Final = re.compile(
-    r"(?:vllm serve|-m vllm\.\S+|sglang serve|sglang\.launch_server|trtllm-serve|llama-server(?:\.exe)?|kt run"
+    r"(?:vllm serve|-m vllm\.\S+|sglang serve|sglang\.launch_server|trtllm-serve|kt run"
+    r"|llama-(?:server|(?:mtmd-)?cli)(?:\.exe)?"
     r"|-m dynamo\.(?:vllm|sglang|trtllm)(?:\.main)?"
     r"|-m ktransformers\.(?:local_chat|server(?:\.main)?)|ktransformers/server/main\.py|local_chat\.py)\s+\S"
 )

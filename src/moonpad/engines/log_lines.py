@@ -82,6 +82,8 @@ _LINE: Final = re.compile(
 )
 _NEVER: Final = re.compile(r"[ \t\0]*(?:$|[\\#{}<>*&\"'$`]|--)")
 """How no line of a log begins: one look spares the others in a long text."""
+_QUOTED: Final = re.compile(r"[ \t]{0,8}`(?=[^`\s][^`]{8,}`?[ \t.]*$)")
+"""A line of a post that begins with a mark of code, and has no other one but at its end."""
 _RECORD: Final = re.compile(
     rf"(?:{_PROCESS}[ ])?(?:DEBUG|INFO|WARNING|ERROR)[ ]+{_STAMP}|\[{_STAMP}[^\]\n]{{0,40}}\][ ]"
 )
@@ -129,6 +131,8 @@ def logged_lines(lines: list[str]) -> set[int]:
     inside = 0
     for number, whole in enumerate(lines):
         if not inside and _NEVER.match(whole):
+            if (mark := _QUOTED.match(whole[:_LONGEST])) and _LINE.match(whole[mark.end() : _LONGEST]):
+                found.add(number)
             continue
         line = whole[:_LONGEST]
         if _WARNS.match(line):

@@ -20,14 +20,26 @@ _SCHEME: Final = re.compile(r"^(?:modelscope|ms|hf|huggingface|file)://")
 def chat_programs(state: ScriptState) -> Iterator[Command]:
     """Those that load a model, as commands of the server that listens nowhere."""
     for command in state.commands:
-        words = [*command.prefix, *command.argv]
-        at = next((at for at, word in enumerate(words[:8]) if base_name(word) in CHATS), None)
-        if command.program in ("other", "docker") and at is not None:
+        if (at := _place(command)) is not None:
+            words = [*command.prefix, *command.argv]
             name = base_name(words[at])
             argv = tuple(_as_server(words[at + 1 :], name))
             if any(word.text.partition("=")[0] in CHAT_MODELS for word in argv):
                 prefix = tuple(words[: at + 1])
                 yield replace(command, program=CHAT_SERVER, prefix=prefix, argv=argv, embedded=True)
+
+
+def chats(command: Command) -> bool:
+    """Whether it starts such a program with options, and was not yet read as the server's."""
+    return (at := _place(command)) is not None and len(command.prefix) + len(command.argv) > at + 1
+
+
+def _place(command: Command) -> int | None:
+    """Where its words name such a program."""
+    if command.program not in ("other", "docker"):
+        return None
+    words = [*command.prefix[:8], *command.argv[:8]][:8]
+    return next((at for at, word in enumerate(words) if base_name(word) in CHATS), None)
 
 
 def is_chat(command: Command) -> bool:

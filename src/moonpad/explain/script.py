@@ -10,6 +10,7 @@ from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.engines.log_lines import without
+from moonpad.explain.chat_programs import chats
 from moonpad.explain.commands import SURELY_WRONG, HereFile, Piece, Script, Word
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.documents import text_hints
@@ -301,7 +302,7 @@ def _read_inline(part: Inline, state: ScriptState) -> None:
     shell = Shell(state, Source.block(state.text, part.start, text))
     state.earlier.give(shell.scope, part.heading, state.budget)
     shell.read()
-    servers = [command for command in state.commands[commands_before:] if starts_with_options(command)]
+    servers = [each for each in state.commands[commands_before:] if starts_with_options(each) or chats(each)]
     state.commands[commands_before:] = servers
     if not servers:
         state.last_known = last_known

@@ -76,6 +76,8 @@ SAMPLES = {
     "llama-illegal-access": "CUDA error: an illegal memory access was encountered",
     "gguf-latent-halves": "ValueError: can't find blk.0.attn_kv_b.weight in GGUF file",
     "gguf-first-part": "KeyError: can't find token_embd.weight in GGUF file",
+    "gguf-type-of-ollama": "gguf_init_from_file_impl: tensor 'blk.3.ffn_up_exps.weight' of type 4 (DEPRECATED) has 2880 elements per row, not a multiple of block size (0)",
+    "gguf-type-unknown": "gguf_init_from_file_impl: tensor 'blk.1.ffn_gate_exps.weight' has invalid ggml type 39 (NONE)",
     "gguf-pointer": "Version 1936876918 has never been tested, might not work",
     "gguf-beside-safetensors": "KeyError: 'Key blk.3.ffn_gate_exps.weight not found in Safetensor files'",
     "deepep-dispatch": "Failed: Assertion error deep_ep.cpp:1148 'x.size(0) <= num_max_dispatch_tokens_per_rank'",

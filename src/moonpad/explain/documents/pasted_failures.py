@@ -51,7 +51,7 @@ _ERRS: Final = re.compile(
     r"|only support|[Uu]nsupported|exhausted|报错|OutOfResources|Exception: can't find|never been tested|Duplicate rpc"
     r"|Unable to find|metadata not found|invalid magic|not yet supported|not initialized|NULL value|\(E[A-Z]\d{4}\)"
     r"|malformed response|[Ww]atchdog timeout \(|ASSERT[(:]|MPI_ERR_\w|Caught signal \d|Oops\(|Memory access fault"
-    r"|[Dd]oesn't support|\bE[A-Z]\d{4}: "
+    r"|[Dd]oesn't support|\bE[A-Z]\d{4}: |of type \d{1,3} \(DEPRECATED\)|invalid ggml type"
 )
 _LOGGED_ERRS: Final = re.compile(
     r"too SMALL|undefined symbol|times? out|timed out|addProxyOp|Xid \(PCI|\bfatal\b|is restricted|[Cc]ouldn't"

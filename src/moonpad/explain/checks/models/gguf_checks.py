@@ -27,6 +27,8 @@ _CARD: Final = re.compile(r"([A-Za-z]+)(\d{1,2})")
 _LETTERS: Final = string.ascii_letters
 _PUT_BY_VARIABLE: Final = re.compile(r"(?:-ot|--override-tensor)[ \t=]+\S*=[\"']?\$")
 _WHOLE: Final = frozenset({"f16", "f32", "bf16"})
+_BLOB: Final = re.compile(r"(?:^|/)models/blobs/sha256[-:][0-9a-f]{8,64}$")
+"""A file of Ollama's store, which is called by its hash."""
 
 
 def first_part(case: Case) -> Iterator[Remark]:
@@ -92,6 +94,19 @@ def foreign_types(case: Case) -> Iterator[Remark]:
         return
 
 
+def blob_of_store(case: Case) -> Iterator[Remark]:
+    """A file that another program keeps for itself, and writes with types of its own."""
+    place = case.option("--model")
+    if not case.engine.facts.gguf_only or place is None or not isinstance(place.value, str):
+        return
+    if not _BLOB.search(place.value.strip("'\"")[-_LONGEST:]):
+        return
+    message = "the file is from Ollama's store: some of its models hold tensors under numbers of Ollama's own (gpt-oss: "
+    message += f"MXFP4 as type 4), which {case.engine.facts.title} does not read"
+    remedy = f"take a GGUF that was made for {case.engine.facts.title}, if the load ends at a tensor's type"
+    yield make_remark(Severity.NOTE, Code.UNSUPPORTED_FORMAT, place.written, message, remedy, at=place.index)
+
+
 def main_card(case: Case) -> Iterator[Remark]:
     """One card alone computes, and tensors are put on another."""
     place = case.option(_SPLIT)
@@ -153,4 +168,12 @@ def _by_variable(case: Case, main: int) -> str:
     return others.pop() if len(others) == 1 else ""
 
 
-GGUF_CHECKS: Final = (first_part, values_in_cache, foreign_types, main_card, blanks_in_lists, format_of_plugin)
+GGUF_CHECKS: Final = (
+    first_part,
+    values_in_cache,
+    foreign_types,
+    blob_of_store,
+    main_card,
+    blanks_in_lists,
+    format_of_plugin,
+)
