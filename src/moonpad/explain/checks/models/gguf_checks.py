@@ -101,8 +101,8 @@ def blob_of_store(case: Case) -> Iterator[Remark]:
         return
     if not _BLOB.search(place.value.strip("'\"")[-_LONGEST:]):
         return
-    message = "the file is from Ollama's store: some of its models hold tensors under numbers of Ollama's own (gpt-oss: "
-    message += f"MXFP4 as type 4), which {case.engine.facts.title} does not read"
+    message = "the file is from Ollama's store: some of its models hold tensors under numbers of Ollama's own "
+    message += f"(gpt-oss: MXFP4 as type 4), which {case.engine.facts.title} does not read"
     remedy = f"take a GGUF that was made for {case.engine.facts.title}, if the load ends at a tensor's type"
     yield make_remark(Severity.NOTE, Code.UNSUPPORTED_FORMAT, place.written, message, remedy, at=place.index)
 
