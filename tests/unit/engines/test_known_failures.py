@@ -42,6 +42,7 @@ SAMPLES = {
     "deep-gemm-scales": "Assertion failed: deep_gemm/impls/smxx_layout.cuh:131, condition: (values[j] & 0x807fffffu) == 0",
     "wna16-blocks": "ERROR 06-26 00:04:52 [core.py:517] RuntimeError: size_k must divisible by BLOCK_SIZE_K",
     "fp8-block-scales-unread": "(NPURayWorkerWrapper pid=42471, ip=10.2.99.73) ERROR 04-08 17:56:32 worker_base.py:581] KeyError: 'model.layers.39.mlp.experts.w2_weight_scale_inv'",
+    "shared-expert-scale": "KeyError: 'model.layers.5.mlp.shared_experts.up_proj.weight_scale'",
     "quantized-shape": "[rank0]: ValueError: The input size is not aligned with the quantized weight shape. This can be caused by too large tensor parallel size.",
     "pipeline-kv": "KeyError: 'language_model.model.layers.30.self_attn.attn' [repeated 49x across cluster]",
     "tp-beyond-node": "Value error, World size (16) is larger than the number of available GPUs (8) in this node. If this is intentional and you are using:",
