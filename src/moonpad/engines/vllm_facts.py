@@ -72,6 +72,7 @@ VLLM: Final = EngineFacts(
         }
     ),
     fp8_kv_name="fp8",
+    kv_from_checkpoint_since="0.14",  # https://github.com/vllm-project/vllm/pull/30785
     kv_bytes_since="0.10.2",
     strict_block_size=True,
     # fused_moe/prepare_finalize of 0.27.0; those of FlashInfer fill a buffer for the tokens of all ranks

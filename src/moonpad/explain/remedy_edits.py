@@ -18,6 +18,7 @@ from moonpad.catalog.options import Option, OptionSet, option_set
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.value_checks import as_json, fits, number, unresolved
+from moonpad.explain.checks.models.other_families import IF_PUBLISHED
 from moonpad.explain.commands import Command
 from moonpad.explain.manifests.option_sources import program_of
 from moonpad.explain.remedy_steps import DRAFT, Step, steps_of
@@ -152,11 +153,13 @@ def with_remedy(remark: Remark, started: Started) -> Remark:
 
 
 def _may_be_made(remark: Remark) -> bool:
-    """An error, what was reported, and a warning that the start ends."""
+    """An error, what was reported, and a warning that the start ends, also where it does with the weights that the name
+    stands for."""
     finding = remark.finding
     if finding.severity is not Severity.WARNING or remark.ends_start:
         return finding.severity is Severity.ERROR or remark.ends_start
     refused = finding.code in _OF_REFUSALS and _ENDS.search(finding.message) is not None
+    refused |= IF_PUBLISHED in finding.message  # an error, if the name says what the weights are
     return refused or remark.unmeant or finding.code in (Code.KNOWN_REPORT, Code.LOGGED_FAILURE)
 
 

@@ -63,7 +63,8 @@ def explain_view(
             who = "Python does not start it" if slip.code == NUMBER_AS_WORD else "The shell does not read it as meant"
             sentence = f"{who} ({script.where(slip.line)}). As meant: {sentence}"
             style = STYLES[Severity.ERROR]
-        if sentence.startswith(_UNTROUBLED) and any(map(_TRACEBACK.match, script.lines)):
+        runs = len(deployments) > 1 and any(command.serves for command in judged.sources)  # the other one failed
+        if not runs and sentence.startswith(_UNTROUBLED) and any(map(_TRACEBACK.match, script.lines)):
             cause = suspected(judged) or "."
             sentence, style = f"The text shows a traceback{cause} The command: {sentence}", STYLES[Severity.WARNING]
         text.append_text(wrapped(sentence, width, style))

@@ -131,6 +131,8 @@ class EngineFacts(Struct, frozen=True):
     """What its parser takes for the format of the KV cache."""
     fp8_kv_name: str | None = None
     """How it spells an FP8 (E4M3) KV cache."""
+    kv_from_checkpoint_since: str = ""
+    """The first release that stores the KV cache as the checkpoint says where nothing is asked; before it in 16 bit."""
     strict_block_size: bool = False
     """It refuses a block that attention cannot use; the others change it."""
     order_backends: Callable[[Configuration, tuple[str, ...]], tuple[str, ...]] | None = None
@@ -231,11 +233,12 @@ class Configuration(Struct, frozen=True):
     @property
     def stored_kv(self) -> str:
         """The format of the KV cache: `bf16`, `fp8` (E4M3), `fp8_e5m2`, or as the engine was told. A checkpoint with
-        scales for an FP8 cache gets one unless it is told otherwise.
+        scales for an FP8 cache gets one unless it is told otherwise, or the release does not look at them.
         """
         kv_cache_dtype = self.settings.kv_cache_dtype
         if kv_cache_dtype in (None, "auto"):
-            return self.quantization.kv_cache or "bf16"
+            by_checkpoint = self.since(self.engine.kv_from_checkpoint_since)
+            return (self.quantization.kv_cache if by_checkpoint else None) or "bf16"
         return KV_FORMATS.get(kv_cache_dtype or "", kv_cache_dtype or "")
 
     def since(self, version: str) -> bool:

@@ -34,6 +34,16 @@ _HOLDS: Final = re.compile(
     r"[\s>*|`-]*(?:\(\S+ pid=\d+\) )?GPU KV cache size:?[*`|]*\s+[\d,]{5,} tokens", re.IGNORECASE
 )
 """What a start printed of its cache, where no line says that it ended behind it."""
+_WORKS: Final = re.compile(
+    r"[\s>*_]{0,8}(?:(?:this|that|it|the above|which)(?: (?:one|command|version|setup))? )?"
+    r"(?:works|worked|runs|ran|starts|is working)(?: (?:fine|well|perfectly|normally|correctly|as expected|great))?"
+    r"(?:[.,;:!]?[ ]*$|[,;.]? (?:but|while|whereas|and then|then|however)\b)",
+    re.IGNORECASE,
+)
+"""`works, while`, below a command."""
+_MOST_BELOW: Final = 60
+_MOST_SERVERS: Final = 20
+_FENCE: Final = re.compile(r"[ \t>]{0,8}(?:```|~~~)")
 _LONGEST: Final = 2000
 
 
@@ -50,9 +60,20 @@ def is_said_to_start(script: Script, commands: Sequence[Command], memory: Memory
 
 
 def with_spoken_serving(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:
-    """The commands; where one alone is a server, with what the text says of its start."""
+    """The commands; where one alone is a server, with what the text says of its start, and of several that of which
+    the line below its block says that it works."""
     servers = [at for at, command in enumerate(commands) if is_server(command.program)]
     result = list(commands)
     if len(servers) == 1 and is_in_lines(_STARTS, lines, _LONGEST):
         result[servers[0]] = replace(result[servers[0]], serves=True)
+    for at in servers if 1 < len(servers) <= _MOST_SERVERS else ():
+        if _WORKS.match(_below(lines, result[at].line)[:_LONGEST]):
+            result[at] = replace(result[at], serves=True)
     return result
+
+
+def _below(lines: Sequence[str], number: int) -> str:
+    """The first line that is not blank behind the fence in which that line of a command stands."""
+    rest = lines[number - 1 : number - 1 + _MOST_BELOW]
+    end = next((at for at, line in enumerate(rest) if _FENCE.match(line[:_LONGEST])), None)
+    return "" if end is None else next((line for line in rest[end + 1 : end + 4] if line.strip()), "")
