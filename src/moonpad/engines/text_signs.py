@@ -42,6 +42,13 @@ PAST_ARGUMENTS: Final = re.compile(
     r"|Avg prompt throughput:|(?:Prefill|Decode) batch[ .,\[]|Engine \d{3}: Avg )"
 )
 """Lines of a log that come once the command line was read."""
+FRAMES_PAST_ARGUMENTS: Final = (
+    r"(?:api_server\.py\", line \d{1,6}, in (?:run_server\w{0,20}|build_async_engine_client\w{0,20}|init_app_state)"
+    r"|entrypoints/cli/serve\.py\", line \d{1,6}, in cmd\b"
+    r"|^\W{0,4}(?:rank\d{1,4}\]:|\([\w ]{1,40}pid=\d{1,8}\))?[ ]{1,12}(?:uvloop\.run\(run_server\(args"
+    r"|args\.dispatch_function\(args\)|(?:launch_server|run_server)\(server_args\)))"
+)
+"""Frames of a traceback, as a regular expression, and the code below them, which are called with what was read."""
 FAILED_PAST_ARGUMENTS: Final = re.compile(
     r"(?:\w+\.)*OutOfMemoryError\b|(?:RuntimeError: )?(?:CUDA|HIP) out of memory\b"
     r"|(?:RuntimeError: )?Not enough memory\. Please try to increase --mem-fraction-static"

@@ -14,7 +14,13 @@ from moonpad.catalog.release_days import builds_seen, release_days, seen_around
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import parse
 from moonpad.engines.option_grammar import Grammar
-from moonpad.engines.text_signs import FAILED_PAST_ARGUMENTS, FORMER_ENGINE, PAST_ARGUMENTS, QUOTED_PAST_ARGUMENTS
+from moonpad.engines.text_signs import (
+    FAILED_PAST_ARGUMENTS,
+    FORMER_ENGINE,
+    FRAMES_PAST_ARGUMENTS,
+    PAST_ARGUMENTS,
+    QUOTED_PAST_ARGUMENTS,
+)
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.option_keys import key_paths
@@ -30,9 +36,10 @@ _BEYOND_ITS_OPTIONS: Final = re.compile(
     r"|\[\d{4}-\d\d-\d\d[ ][\d:]{8}(?:[ ](?:DP|TP|PP|EP)\d+){1,4}\]"
     r"|^(?:main: (?:n_parallel is set|loading model|server is listening)|srv {1,6}\w)"
     r"|^(?:llama_model_loader|load_tensors): "
+    rf"|{FRAMES_PAST_ARGUMENTS}"
     r"|^Injecting \S+ as |^loading (?:blk\.\d+|token_embd)\.\S+ (?:to|with) "
 )
-"""Lines of processes that begin once the command line was read."""
+"""Lines of processes that begin once the command line was read, and of what is called with it."""
 _WORKS: Final = re.compile(
     r"(?<!if )(?<!whether )(?<!until )(?<!once )\b(?:this|it|the following) works (?:here|for me|fine|well)\b",
     re.IGNORECASE,

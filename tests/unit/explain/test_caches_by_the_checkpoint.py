@@ -35,7 +35,7 @@ def test_what_is_warned_of_by_the_name_of_the_weights_is_corrected() -> None:
     assert any("--kv-cache-dtype" in line.argv for line in judged.corrected)
 
 
-TRACE = "```\nTraceback (most recent call last):\n  File \"/usr/lib/vllm/worker.py\", line 7, in main\n```\n"
+TRACE = '```\nTraceback (most recent call last):\n  File "/usr/lib/vllm/worker.py", line 7, in main\n```\n'
 TWO = "```\nvllm serve {a} --port 8000\n```\n{said}\n```\nvllm serve {b} --port 8001\n```\nends with\n\n"
 
 
@@ -52,6 +52,8 @@ def test_a_traceback_is_not_of_the_start_that_works(words: str) -> None:
     assert second.startswith("The text shows a traceback")
 
 
-@pytest.mark.parametrize("words", ["works only after a reboot of it", "and then", "It is slow with", "work in progress"])
+@pytest.mark.parametrize(
+    "words", ["works only after a reboot of it", "and then", "It is slow with", "work in progress"]
+)
 def test_other_words_do_not_say_so(words: str) -> None:
     assert all(each.startswith("The text shows a traceback") for each in headlines(words)[:2])
