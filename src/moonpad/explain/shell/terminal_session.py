@@ -17,7 +17,8 @@ _OF_SHELL: Final = (
     r"|[\w.-]+@[\w.-]+[ ][\w~./-]+[ ]%"  # zsh of macOS
     r"|[\w.-]+:[\w~./-]+[ ][\w.-]+\$"  # its bash: `host:folder user$`
     r"|PS [A-Z]:\\[^>\n]{0,200}>"  # PowerShell
-    r"|[➜❯][ \t]+[\w~./-]+(?:[ \t]+git:\([^()\n]{1,60}\))?(?:[ \t]+[✗✘])?(?=[ \t]+(?:[A-Z][A-Z0-9_]*=|python|\./|"
+    r"|(?:[➜❯][ \t]+)?[\w~./-]{1,80}[ \t]+git:\([^()\n]{1,80}\)(?:[ \t]+[✗✘])?"  # zsh, its arrow may be lost
+    r"|[➜❯][ \t]+[\w~./-]+(?:[ \t]+[✗✘])?(?=[ \t]+(?:[A-Z][A-Z0-9_]*=|python|\./|"
     rf"docker|{SPEAKING.pattern}))"
     r"|[❯](?=[ \t]+(?:[A-Z][A-Z0-9_]*=|python|\./|"
     rf"docker|{SPEAKING.pattern})))[ \t]+(?=\S)"
@@ -49,7 +50,12 @@ _ASKS: Final = re.compile(
     r"|(?:uv[ \t]+)?pip[0-9.]*[ \t]+(?:list|show|freeze)|python[0-9.]*[ \t]+-c)(?![\w-])"
 )
 """Programs that only show something: no shell reads what stands below them, up to the next prompt or an empty line."""
-_SIGNS: Final = re.compile(r"[@➜❯]|PS [A-Z]:|:[^ :\n]{1,200} [\w.-]{1,60}\$ ")
+_SIGNS: Final = re.compile(r"[@➜❯]|[ \t]git:\(|PS [A-Z]:|:[^ :\n]{1,200} [\w.-]{1,60}\$ ")
+_STARTS: Final = re.compile(
+    r"[ \t]*(?:export[ \t]+[A-Z][A-Z0-9_]*=\S|(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python[0-9.]*[ \t]+(?:-m[ \t]+)?)?"
+    rf"(?:{SPEAKING.pattern}))"
+)
+"""A line that starts an engine, or exports what it reads."""
 _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
 """What a line behind a prompt may begin with, besides the programs that are known."""
 
@@ -126,16 +132,19 @@ def without_session(lines: list[str], language: str) -> list[str]:
             return lines
         prompt = _root_prompt
     typed: list[str] = []
-    goes_on = False
+    goes_on = prompted = False
     for line in lines:
         match = prompt(line)
+        prompted |= match is not None
         if match:
             shown = " " * match.end() + line[match.end() :]
         elif goes_on:
             shown = line if not line.startswith("> ") else f"  {line[2:]}"
         else:
             shown = " " * len(line) if not line.lstrip().startswith("#") or prompt is _root_prompt else line
-        goes_on = (match is not None or goes_on) and shown.rstrip(" \t").endswith("\\")
+        begins = not prompted and not goes_on and _STARTS.match(line) is not None
+        shown = line if begins else shown  # its prompt was left out
+        goes_on = (match is not None or begins or goes_on) and shown.rstrip(" \t").endswith("\\")
         typed.append(shown)
     return typed
 
