@@ -1,4 +1,5 @@
-"""Variables that a document leaves empty, as addresses are before they are filled in: `local_ip=""`."""
+"""Values that a document leaves out: variables that it leaves empty, as addresses are before they are filled in
+(`local_ip=""`), and words for them in a comment (`--attention-backend # choose one`)."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from moonpad.values.records import replace
 _NO_VALUE: Final = " needs a value"
 _LONGEST: Final = 400
 _VARIABLE: Final = re.compile(r"[ \t=]+\"?\$\{?(?P<name>[A-Za-z_]\w{0,60})\}?")
+_COMMENT: Final = re.compile(r"[ \t]+#+[ \t]*\w")
 _EMPTY: Final = r"^[ \t>]*(?:export[ \t]+)?{}=(?:\"\"|'')?[ \t]*(?:#.*)?$"
 
 
@@ -21,6 +23,9 @@ def but_left_blank(remarks: Iterable[Remark], command: Command, script: Script) 
     """Of an option whose value is such a variable in a document, that it wants one, as a warning: whoever started it
     had a value there."""
     for remark in remarks:
+        if remark.finding.message.endswith(_NO_VALUE) and _is_in_comment(remark, command, script):
+            remedy = f"{remark.finding.remedy}: what stands behind # is a comment to the shell"
+            remark = replace(remark, finding=replace(remark.finding, remedy=remedy))
         name = _named(remark, command, script) if remark.finding.message.endswith(_NO_VALUE) else ""
         number = _set_to_nothing(name, script) if name else 0
         if not number:
@@ -30,6 +35,14 @@ def but_left_blank(remarks: Iterable[Remark], command: Command, script: Script) 
         message = f"{finding.message}: {name} is set to nothing in {script.where(number)}"
         remedy = f"give {name} its value there"
         yield replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message, remedy=remedy))
+
+
+def _is_in_comment(remark: Remark, command: Command, script: Script) -> bool:
+    """Whether words stand behind the option on its line, and a # in front of them."""
+    word = command.argv[remark.at] if remark.at is not None and remark.at < len(command.argv) else None
+    if word is None or not 0 < word.end_line <= len(script.lines):
+        return False
+    return _COMMENT.match(script.lines[word.end_line - 1][:_LONGEST], word.end_column) is not None
 
 
 def _named(remark: Remark, command: Command, script: Script) -> str:

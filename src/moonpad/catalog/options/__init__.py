@@ -10,6 +10,7 @@
 from moonpad.catalog.options.change import Change, ChangeKind, changes, releases_accepting
 from moonpad.catalog.options.option import Option, OptionSet
 from moonpad.catalog.options.sets import (
+    always_takes_a_value,
     ever_known_environment,
     known_environment,
     newest,
@@ -28,6 +29,7 @@ __all__ = [
     "ChangeKind",
     "Option",
     "OptionSet",
+    "always_takes_a_value",
     "changes",
     "ever_known_environment",
     "known_environment",

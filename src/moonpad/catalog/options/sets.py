@@ -134,6 +134,16 @@ def releases_with(program: str, flag: str) -> tuple[str, ...]:
     return tuple(version for at, version in enumerate(releases) if holds(runs, at))
 
 
+def always_takes_a_value(program: str, flag: str) -> bool:
+    """Whether the option is in the recorded releases, and a switch in none of them; for a plugin, those of its base."""
+    if program not in programs():
+        return False
+    if programs()[program].built_on:
+        return always_takes_a_value(programs()[program].built_on, flag)
+    rows = [row for row in read(programs()[program].options)["options"] if flag in row["names"]]
+    return bool(rows) and all(row.get("kind", "flag") != "flag" for row in rows)
+
+
 def spans_of(program: str, releases: Sequence[str]) -> str:
     """`0.10.0 to 0.16.0 and 0.33.0`, of the recorded releases of a program (of a plugin, those of its base)."""
     base = programs()[program].built_on or program

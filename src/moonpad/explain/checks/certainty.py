@@ -8,10 +8,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from moonpad.catalog.former_options import former_option
-from moonpad.catalog.options import newest, option_set, releases_accepting, releases_with, spans_of, versions
+from moonpad.catalog.options import (
+    always_takes_a_value,
+    newest,
+    option_set,
+    releases_accepting,
+    releases_with,
+    spans_of,
+    versions,
+)
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import WHOLE_HISTORY
-from moonpad.engines.former_forms import as_object
+from moonpad.engines.former_forms import as_object, former_switch
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
@@ -43,6 +51,7 @@ _OF_TORCH: Final = frozenset({"fp16", "half", "bf16"})
 """Other spellings of types that the release has; none is a format of its own."""
 _OF_A_DAY: Final = re.compile(r"\b(?:build|image) (?:is )?of \d")
 """How it is said that the release is that of a day, on which a build of the main branch, or of one's own, was made."""
+_SWITCH_NAME: Final = re.compile(r"--?(?:enable|disable|no|use|skip|allow|trust|log)[-_]")
 _SWITCH: Final = re.compile(r"^--(?:(?:enable|disable|no|use)-)?")
 
 
@@ -130,6 +139,8 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
     program = program_named(book.program)
     if not named and program is not None and program.kind == "router":
         return f"builds after {versions(book.program)[-1]} may take it"
+    if option.problem == "missing-value" and _never_was_a_switch(option, book):
+        return ""  # each parser ends here
     if option.problem in ("missing-value", "unexpected-value") and book.program not in WHOLE_HISTORY and not named:
         return f"releases that are not recorded may read it otherwise: {ask}"
     older = bool(version.text) and not since(version.text, versions(book.program)[0])
@@ -180,6 +191,14 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
             return f"no release from {first} on has it, an older one or somebody's own build may: {ask}"
         return f"releases that are not recorded may have it: {ask}"
     return ""
+
+
+def _never_was_a_switch(option: Occurrence, book: Rulebook) -> bool:
+    """Not of a program that counts its builds, of which few are recorded, nor by a name that switches have."""
+    counted = versions(book.program)[0].startswith("b")
+    if counted or _SWITCH_NAME.match(option.written) or former_switch(book.program, (option.flag or option.written,)):
+        return False
+    return always_takes_a_value(book.program, option.flag or option.written)
 
 
 def _is_recorded(first: str, book: Rulebook) -> bool:
