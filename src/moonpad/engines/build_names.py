@@ -14,6 +14,8 @@ BUILD_LINES: Final[Mapping[str, re.Pattern[str]]] = {
     ),
 }
 """What a program that counts its builds says of itself, and how people name one: they are called `b6097`."""
+LOGGED_BUILD: Final = re.compile(r"\bbuild info\b[^\n]{0,120}\bbuild=([1-9][0-9]{2,4})\b")
+"""As a log has it."""
 SPOKEN_BUILDS: Final[Mapping[str, re.Pattern[str]]] = {
     "llama-cpp": re.compile(
         r"(?<![\w/-])(?:llama[._-]?cpp|llama-(?:server|cli|bench))"

@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from moonpad.engines.foreign_names import SPEAKING
+
 _PROCESS: Final = r"\([\w. -]{1,40}?(?:,?[ ]\w+=[\w.:-]+){0,3},?[ ]?pid=\d+(?:,[ ]ip=[\w.:]+)?\)"
 """`(APIServer pid=1)`, `(RayWorkerWrapper pid=9, ip=10.0.0.2)`, `(worker1, rank=1, pid=2331, ip=10.0.0.5)`."""
 _OF_RAY: Final = r"\((?:raylet|autoscaler)(?:[ ]\+\w{2,12})?(?:,[ ]ip=[\w.:]+)?\)(?=[ ])"
@@ -87,6 +89,11 @@ _QUOTED: Final = re.compile(r"[ \t]{0,8}`(?=[^`\s][^`]{8,}`?[ \t.]*$)")
 _RECORD: Final = re.compile(
     rf"(?:{_PROCESS}[ ])?(?:DEBUG|INFO|WARNING|ERROR)[ ]+{_STAMP}|\[{_STAMP}[^\]\n]{{0,40}}\][ ]"
 )
+_GLUED: Final = re.compile(
+    r"(?:ggml_(?:cuda|vulkan|metal|hip|sycl|backend)\w{0,40}|llama_model_load\w{0,10}|load_backend): (?=\w)"
+    rf"|INFO (?:{_STAMP}|\[ {{0,30}}\w{{1,40}}\] )"
+)
+"""How a log begins that stands right behind a command."""
 _TRACEBACK: Final = re.compile(r"[ \t\0]*(?:Exception in thread .{1,60}|Traceback \(most recent call last\)):?")
 _FRAME: Final = re.compile(r"[ \t\0]*File \"[^\"\n]{1,300}\", line \d+, in ")
 _ERROR: Final = re.compile(
@@ -122,6 +129,17 @@ def log_begins(line: str) -> int:
     """Where the first record of a log begins in a line that holds other things before it; 0 where none does."""
     match = _RECORD.search(line[:_LONGEST])
     return match.start() if match else 0
+
+
+def glued_log(line: str, *, goes_on: bool) -> int:
+    """Where a log begins behind a start in the same line, which a terminal showed without a break; 0 where none does.
+    `goes_on`: the line belongs to the command that begins above it."""
+    if "ggml_" not in line and "llama_model_load" not in line and "INFO" not in line:
+        return 0
+    match = _GLUED.search(line[:_LONGEST])
+    if match is None or not match.start() or not (goes_on or SPEAKING.search(line[: match.start()])):
+        return 0
+    return match.start()
 
 
 def logged_lines(lines: list[str]) -> set[int]:

@@ -181,6 +181,9 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return patched
     if command is not None and is_of_commit(engine, command, script):
         return Version("", f"{OF_COMMIT}, whose release is not known: {BY_NEWEST}")
+    if command is not None and command.fork and engine in BUILD_LINES:  # its options are of no build of the engine
+        script.budget.once("builds of a fork", len(script.lines), "the text around its engine commands")
+        return Version("", f"it runs {with_own_build(command.fork, script.lines)}: {BY_NEWEST}")
     first, taking, option = started_release(engine, command, script) if command is not None else ("", "", "")
     with_model = first_with(engine, named_model[:_LONGEST_NAME])[1]
     of_trace, sign = release_of_trace(engine, script)
@@ -205,9 +208,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         because += " and others" if len(gone) > 3 else ""
         return Version(taking, because, earliest=max(first, with_model or first, key=order))
     if command is not None and command.fork:
-        script.budget.once("builds of a fork", len(script.lines), "the text around its engine commands")
-        fork = with_own_build(command.fork, script.lines) if engine in BUILD_LINES else command.fork
-        return Version("", f"it runs {fork}: {BY_NEWEST}")
+        return Version("", f"it runs {command.fork}: {BY_NEWEST}")
     if command is not None and not on_host and (build := unnumbered_image(command)):
         return Version("", f"{build} names no release, and is another publisher's: {BY_NEWEST}")
     if command is not None and takes_nightly(line.names, script.lines, command.line):

@@ -17,7 +17,7 @@ from moonpad.catalog.options import option_set
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence, parse
 from moonpad.engines.base import Engine
-from moonpad.engines.log_lines import log_begins, logged_lines
+from moonpad.engines.log_lines import glued_log, log_begins, logged_lines
 from moonpad.engines.logged_commands import HIDDEN, LoggedCommand, argv_words, logged_commands, served_lines
 from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.text_signs import HOLDS_CACHE, OF_SERVERS, SERVES
@@ -42,8 +42,11 @@ _LISTED: Final = (
         r"\s*GPU (?P<first>\d{1,3})(?:-(?P<last>\d{1,3}))?: (?P<name>(?:NVIDIA|AMD) [\w .-]{2,60}?)\s*(?:\(UUID|$)"
     ),
     re.compile(r"\|\s+(?P<first>\d{1,3})\s+(?P<name>(?:NVIDIA|Tesla) [\w .-]{2,50}?)\s{2,}(?:On|Off)\b"),
+    re.compile(
+        r"\s*Device (?P<first>\d{1,3}): (?P<name>(?:NVIDIA|AMD|Tesla) [\w .-]{2,60}?), (?:compute capability|gfx\w{3,5})\b"
+    ),
 )
-"""Devices as the driver's tools list them, also a range of them."""
+"""Devices as the driver's tools and engines list them, also a range of them."""
 _OF_GROUPS: Final = re.compile(
     r"EngineCore_DP\d|\bDP\d|DP_(?:SIZE|RANK)|DP (?:rank|group|Coordinator)|data[-_ ]parallel", re.IGNORECASE
 )
@@ -73,6 +76,8 @@ def pasted_logs(text: InputText) -> PastedLogs:
     lines = text.clean.split("\n")
     text.budget.work(len(lines) // 2, "its logs")
     numbers = logged_lines(lines)
+    columns = dict(_glued(lines))
+    numbers |= {*columns}
     engines = tuple(ENGINES.values())
     of_servers = [at for at, line in enumerate(lines) if any(sign in line for sign in OF_SERVERS)]
     serving = tuple(at + 1 for at in of_servers if SERVES.search(lines[at]))
@@ -81,13 +86,12 @@ def pasted_logs(text: InputText) -> PastedLogs:
     served += [(at, "", 0) for at in serving]
     machines = list(_listed_machines(lines))
     if not _HINT.search(text.clean):
-        return PastedLogs(frozenset(numbers), machines=tuple(machines), served=tuple(served), serving=serving)
+        return PastedLogs(frozenset(numbers), columns, (), {}, tuple(machines), tuple(served), serving)
     text.budget.work(len(text.clean) // 20, "its logs")
     # JSON around a line stays; the lexer's marks for colours go.
     found = logged_commands([line.replace("\0", "") for line in lines], engines)
     commands: list[Command] = []
     versions: dict[str, str] = {}
-    columns: dict[int, int] = {}
     for logged in found:
         engine = ENGINES[logged.engine]
         if logged.line not in numbers and (at := log_begins(lines[logged.line])):
@@ -107,6 +111,14 @@ def pasted_logs(text: InputText) -> PastedLogs:
         if machine := _machine(logged, engine, words):
             machines.append((logged.line + 1, machine))
     return PastedLogs(frozenset(numbers), columns, tuple(commands), versions, tuple(machines), tuple(served), serving)
+
+
+def _glued(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Lines, from 0, in which a log stands right behind a command, and where it begins."""
+    for number, line in enumerate(lines):
+        goes_on = number > 0 and lines[number - 1].endswith("\\")
+        if at := glued_log(line, goes_on=goes_on):
+            yield number, at
 
 
 def _listed_machines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:

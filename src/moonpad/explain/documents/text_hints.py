@@ -15,6 +15,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.build_names import (
     BUILD_LINES,
     BUILDS_OF_OTHERS,
+    LOGGED_BUILD,
     SPOKEN_BUILDS_OF_OTHERS,
     builds_in_words,
 )
@@ -264,6 +265,7 @@ def build_of_fork(engine: str, text: str) -> str:
     if engine not in BUILD_LINES or not BUILDS_OF_OTHERS.search(text):
         return ""
     numbers = {match[1] or match[2] for match in BUILD_LINES[engine].finditer(text)}
+    numbers |= {match[1] for match in LOGGED_BUILD.finditer(text)}
     numbers = numbers or {match[1] for match in SPOKEN_BUILDS_OF_OTHERS.finditer(text)}
     return f"b{numbers.pop()}" if len(numbers) == 1 else ""
 
