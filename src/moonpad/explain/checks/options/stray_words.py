@@ -28,6 +28,8 @@ _VARIABLE: Final = re.compile(r"([A-Z][A-Z0-9]*_[A-Z0-9_]+)=\S*", re.ASCII)
 _OPTION_NAME: Final = re.compile(r"[a-z]+(?:[-_][a-z]+)+", re.ASCII)
 _ON: Final = frozenset({"true", "1", "yes", "on"})
 _OFF: Final = frozenset({"false", "0", "no", "off"})
+_PART: Final = re.compile(r"\[(?P<flag>--?[A-Za-z][\w-]*)(?:=[^\]]*)?\]?")
+_LONGEST_PART: Final = 4
 _OPTIONAL: Final = re.compile(r"\[-{1,2}[\w<][^\]]*\]?|[^\[\]]*\]|\[(?:options|args|flags)\]", re.IGNORECASE)
 """`[--your-flags]`, as a usage writes what may be left out."""
 _PROSE: Final = frozenset("，。；：！？、（）")
@@ -52,6 +54,7 @@ def stray_remarks(
     """An error for the first of them, in a document a warning: a sentence may go on there. Nothing is said where the
     release is not recorded or not known (`version` ""), or behind an unknown option, whose value it may be."""
     named = bool(version)
+    yield from _optional_part(command, reading, book)
     slips = list(_slips(command, reading, book))
     yield from slips
     if slips:
@@ -108,6 +111,22 @@ def stray_remarks(
             message, where, code = f"{book.label} {NO_SUCH}: {message}", shortened(text), Code.INVALID_VALUE
             yield make_remark(severity, code, where, message, remedy, at=at, edits=edits)
             return
+
+
+def _optional_part(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remark]:
+    """`[-tp 2]`, an option that may be given: the judgement is of the command without it."""
+    words = [word.text for word in command.argv]
+    for at, text in reading.parsed.positionals:
+        part = _PART.match(text)
+        if part is None or book.options.named(part["flag"]) is None:
+            continue
+        end = next((place for place in range(at, min(at + _LONGEST_PART, len(words))) if "]" in words[place]), at)
+        shown = shortened(" ".join(words[at : end + 1]))
+        message = f"{shown} is a part that may be left out, and is judged as left out: the brackets are not typed"
+        yield make_remark(
+            Severity.NOTE, Code.INVALID_VALUE, shown, message, "type it without the brackets, or not at all"
+        )
+        return
 
 
 def _truths(command: Command, reading: Reading, book: Rulebook, version: str) -> Iterator[Remark]:
