@@ -1,4 +1,5 @@
-"""Names of the family as people call folders: `kimi_k2_5`, `kimik2.5-w4a8`, `Kimi2.6`, `nvidia-Kimi-K2.5-NVFP4`."""
+"""Names of checkpoints as people call folders: `kimi_k2_5`, `kimik2.5-w4a8`, `Kimi2.6`, `nvidia-Kimi-K2.5-NVFP4`,
+`DeepSeekV3`."""
 
 from __future__ import annotations
 
@@ -17,6 +18,9 @@ _FOLDER: Final = re.compile(
     r"kimi[-_ ]?k?(?P<major>[23])(?:[-_.pd]?(?P<minor>[5-9]))?(?![0-9.])[-_]?(?P<rest>[\w.-]{0,60})",
     re.ASCII | re.IGNORECASE,
 )
+_UNHYPHENED: Final = re.compile(
+    r"deepseek(?P<series>v3(?:\.[12])?|r1)(?P<rest>(?:[-_][\w.-]{1,60})?)", re.ASCII | re.IGNORECASE
+)
 
 
 def usual_name(written: str) -> str:
@@ -27,6 +31,8 @@ def usual_name(written: str) -> str:
         own = of_the_maker["name"]
         if "modelopt" in (of_the_maker["tool"] or "").casefold():
             own = _FP4.sub("NVFP4", own)  # the one form of FP4 that ModelOpt writes
+    if unhyphened := _UNHYPHENED.fullmatch(own):
+        return f"DeepSeek-{unhyphened['series'].upper()}{unhyphened['rest'].replace('_', '-')}"
     match = _FOLDER.fullmatch(own)
     if match is None or (match["major"], match["minor"], match["rest"]) == ("2", None, ""):
         return ""

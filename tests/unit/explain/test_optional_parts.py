@@ -10,7 +10,9 @@ from tests.unit.explain.judging import only_server
 START = "vllm serve Qwen/Qwen3-8B --port 8002"
 
 
-@pytest.mark.parametrize("part", ["[-tp 2]", "[--tensor-parallel-size 4]", "[--enforce-eager]", "[--max-model-len=4096]"])
+@pytest.mark.parametrize(
+    "part", ["[-tp 2]", "[--tensor-parallel-size 4]", "[--enforce-eager]", "[--max-model-len=4096]"]
+)
 def test_a_part_in_brackets_is_named_and_left_out(part: str) -> None:
     judged = only_server(f"Run it so:\n\n```\n{START} {part}\n```\n")
     (note,) = [each for each in judged.findings if "may be left out" in each.message]

@@ -43,7 +43,8 @@ _LISTED: Final = (
     ),
     re.compile(r"\|\s+(?P<first>\d{1,3})\s+(?P<name>(?:NVIDIA|Tesla) [\w .-]{2,50}?)\s{2,}(?:On|Off)\b"),
     re.compile(
-        r"\s*Device (?P<first>\d{1,3}): (?P<name>(?:NVIDIA|AMD|Tesla) [\w .-]{2,60}?), (?:compute capability|gfx\w{3,5})\b"
+        r"\s*Device (?P<first>\d{1,3}): (?P<name>(?:NVIDIA|AMD|Tesla) [\w .-]{2,60}?)"
+        r", (?:compute capability|gfx\w{3,5})\b"
     ),
 )
 """Devices as the driver's tools and engines list them, also a range of them."""
