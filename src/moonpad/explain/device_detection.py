@@ -31,11 +31,12 @@ from moonpad.explain.documents.device_nearness import (
 from moonpad.explain.documents.devices_elsewhere import without_examples, without_those_of_others
 from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes
 from moonpad.explain.documents.needed_devices import without_needed
-from moonpad.explain.documents.other_devices import first_offered, least_beside, offered
+from moonpad.explain.documents.other_devices import first_offered, least_beside, least_of_marked, offered
 from moonpad.explain.documents.posts import of_other_person
 from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of_amd
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
 from moonpad.explain.documents.spoken_tpus import TPUS, is_for_tpus
+from moonpad.explain.documents.too_small_devices import without_too_small
 from moonpad.explain.documents.superchips import as_superchips
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.fewer_devices import all_there_are
@@ -192,6 +193,7 @@ def _cluster_of(
     images = [command.container.image.text for command in commands if command.container and command.container.image]
     named = [*owned(by_full_names(of_generation(named, script.lines, images)), script.lines)]
     named = [*without_needed(named, script.lines, document=script.markdown)]
+    named = [*without_too_small(named, script.lines)]
     tab = tab_labels(script.lines, first)[0] if script.markdown else ""
     own = {each.kind for each in mentions((tab,), ()) if each.known}
     if len(own) == 1:
@@ -217,6 +219,8 @@ def _cluster_of(
         cluster, because = _of_mentions(near, used, copy, allowed, script.lines, layout_known=layout_known, whole=whole)
         if cluster is not None and not layout_known:
             return _on_all_nodes(cluster, because, reading.node.nodes, granted)
+        if cluster is None and because and layout_known and (good := least_of_marked(named, used[0], script.lines)):
+            return good
         if cluster is not None or because:
             return cluster, because
     if layout_known and (often := counted_often(named, first)):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from typing import Final
 
 from moonpad.explain.commands import Script
 from moonpad.explain.documents import device_patterns
-from moonpad.explain.documents.device_mentions import LARGER, cluster_named, kind_of, names_in
+from moonpad.explain.documents.device_mentions import LARGER, Mention, cluster_named, kind_of, names_in
 from moonpad.values.cluster import Cluster
 from moonpad.values.units import GIB
 
@@ -68,6 +68,26 @@ def least_beside(cluster: Cluster, line: str, meant: Set[str]) -> tuple[Cluster,
     names = tuple(dict.fromkeys(each.name for each in (cluster, *others) if each.name != least.name))
     open_size = len(known) < len(others)
     return least, names, f"judged by {least.name if open_size else 'the smallest'}" if names else ""
+
+
+_MARKED_GOOD: Final = re.compile(r"[✅✓✔]")
+
+
+def least_of_marked(named: Sequence[Mention], devices: int, lines: Sequence[str]) -> tuple[Cluster, str] | None:
+    """Of machines of several kinds that rows of a table mark as good, each with so many devices, the one with the least
+    memory, and what is said of the choice; None where one of the kinds has no such row, or comes in two sizes under one
+    name."""
+    counted = [(machine, lines[each.line - 1]) for each in named if (machine := cluster_named(each.machine or ""))]
+    counted = [(machine, line[:_LONGEST]) for machine, line in counted if machine.devices == devices]
+    rows = [machine for machine, line in counted if line.lstrip().startswith("|") and _MARKED_GOOD.search(line)]
+    names = dict.fromkeys(machine.name for machine in rows)
+    kinds = {name.rpartition("x")[2] for name in names}
+    others = {each.kind for each in named} - kinds
+    if len(kinds) < 2 or others or kinds & set(LARGER) or not all(_is_like(each, rows[0]) for each in rows):
+        return None
+    least = min(rows, key=lambda each: each.device.usable_bytes)
+    beside = (name for name in names if name != least.name)
+    return least, f"the text names {' or '.join((least.name, *beside))}: judged by the smallest"
 
 
 def _is_like(other: Cluster, cluster: Cluster) -> bool:
