@@ -89,7 +89,12 @@ def _is_object_or_level(text: str) -> bool:
     return text.isdigit() or fits("json", (), text)
 
 
+def _is_text(text: str) -> bool:
+    return bool(text)
+
+
 CHECKS: Final = {
+    "--pt-load-map-location": _is_text,  # `str | dict`: a device, or a map of devices
     "--max-model-len": _is_length,
     "--max-num-batched-tokens": _is_count,
     "--kv-cache-memory-bytes": _is_count,

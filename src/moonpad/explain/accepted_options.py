@@ -14,6 +14,7 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark
+from moonpad.explain.words_for_plugins import but_for_plugins
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
@@ -42,7 +43,7 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
     """Without those by which the engine refuses an option that its log repeats, or one whose name is not known."""
     of_other = _is_taken_over(command)
     refused = _refused_by_log(command, script)
-    for remark in remarks:
+    for remark in but_for_plugins(remarks, command, script):
         code = remark.finding.code
         if refused and code in _WITHOUT_NAME and remark.finding.where.partition("=")[0] not in refused:
             continue  # the parser lists all that it does not have

@@ -36,9 +36,9 @@ from moonpad.explain.documents.posts import of_other_person
 from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of_amd
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
 from moonpad.explain.documents.spoken_tpus import TPUS, is_for_tpus
-from moonpad.explain.documents.too_small_devices import without_too_small
 from moonpad.explain.documents.superchips import as_superchips
 from moonpad.explain.documents.tabs import tab_labels
+from moonpad.explain.documents.too_small_devices import without_too_small
 from moonpad.explain.fewer_devices import all_there_are
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.kinds_too_small import largest_too_small

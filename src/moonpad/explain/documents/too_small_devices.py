@@ -23,7 +23,8 @@ _OTHER_SIZE: Final = (
 """What does not fit may be the context alone."""
 _REFUSED: Final = (
     rf"(?:(?:can(?:not|[ ]not|['’]t)|wo(?:n['’]t)|will[ ]not|do(?:es)?(?:[ ]not|n['’]t))[ ](?:even[ ])?{_VERB}\b"
-    r"|(?:(?:is|are)[ ])?(?:(?:far|much)[ ])?too[ ](?:small|little)\b|(?:(?:is|are)[ ])?not[ ](?:big[ ]|large[ ])?enough\b"
+    r"|(?:(?:is|are)[ ])?(?:(?:far|much)[ ])?too[ ](?:small|little)\b"
+    r"|(?:(?:is|are)[ ])?not[ ](?:big[ ]|large[ ])?enough\b"
     r"|(?:(?:is|are)[ ])?insufficient\b|放不下|装不下|跑不了|跑不动|不够)"
 )
 _SIZE: Final = r"(?:[ ,-]{0,2}[(（]?[0-9][0-9.,]*[ ]?(?:[x×*][ ]?[0-9]+[ ]?)?[GT]i?B[^()（）|\n]{0,30}[)）]?){0,2}"
