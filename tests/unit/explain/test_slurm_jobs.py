@@ -98,3 +98,38 @@ def test_nodes_that_stay_idle(header: str) -> None:
 )
 def test_nodes_that_have_work_or_may_have(header: str, text: str) -> None:
     assert told(header, text, "paid for and idle") == []
+
+
+RAY = SERVE.format(tp=16) + " --distributed-executor-backend ray"
+TWO = "--nodes=2; --gpus-per-node=8"
+
+
+@pytest.mark.parametrize(
+    ("header", "text"),
+    [
+        (TWO, RAY),
+        (TWO, "source $(conda info --base)/etc/profile.d/conda.sh\n" + RAY + " > server.log 2>&1 &\nwait"),
+        (TWO, "source venv/bin/activate\nexport RAY_DEDUP_LOGS=0\n# ray starts by itself\n" + RAY),
+        ("-N 2; --gres=gpu:h100:8", RAY),
+        ("-N 2", RAY),
+    ],
+)
+def test_ray_that_nothing_starts_on_the_second_node(header: str, text: str) -> None:
+    assert told(header, text, "nothing starts Ray on the other") == ["--distributed-executor-backend"]
+
+
+@pytest.mark.parametrize(
+    ("header", "text"),
+    [
+        (TWO, "ray start --head\nsrun ray start --address $HEAD:6379 --block &\n" + RAY),
+        (TWO, "source start_cluster.sh\n" + RAY),
+        (TWO, "ssh $WORKER ./join.sh\n" + RAY),
+        (TWO, "export RAY_ADDRESS=10.0.0.1:6379\n" + RAY),
+        (TWO, SERVE.format(tp=8) + " --distributed-executor-backend ray"),
+        ("--nodes=1; --gpus-per-node=16", RAY),
+        (TWO, SERVE.format(tp="$TP") + " --distributed-executor-backend ray"),
+        (TWO, "bash run_cluster.sh\n" + RAY),
+    ],
+)
+def test_ray_that_may_be_started(header: str, text: str) -> None:
+    assert told(header, text, "nothing starts Ray") == []

@@ -35,7 +35,13 @@ from moonpad.explain.checks.nodes.reach_checks import loopback_in_container, qua
 from moonpad.explain.checks.nodes.same_rank import no_first_rank, rank_of_another
 from moonpad.explain.checks.nodes.serving_script import serving_script
 from moonpad.explain.checks.nodes.side_by_side import one_bootstrap_port, one_port, one_set_of_devices, one_side_channel
-from moonpad.explain.checks.nodes.slurm_jobs import slurm_devices, slurm_idle_nodes, slurm_same_rank, slurm_tasks
+from moonpad.explain.checks.nodes.slurm_jobs import (
+    slurm_devices,
+    slurm_idle_nodes,
+    slurm_same_rank,
+    slurm_tasks,
+    slurm_without_ray,
+)
 from moonpad.explain.checks.nodes.slurm_ranks import rank_of_batch
 from moonpad.explain.checks.nodes.started_in_turn import started_in_turn
 from moonpad.explain.checks.nodes.step_ranks import step_ranks
@@ -89,6 +95,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     slurm_devices,
     slurm_tasks,
     slurm_idle_nodes,
+    slurm_without_ray,
     slurm_same_rank,
     met_elsewhere,
     one_own_address,

@@ -32,14 +32,20 @@ _BY_TASK: Final = re.compile(r"SLURM_LOCALID|SLURM_TASK_PID|--multi-prog|--gpus-
 _ENTRY: Final = re.compile(r"SLURM_PROCID")
 _OVER_NODES: Final = ("--data-parallel-size-local", "--data-parallel-address", "--data-parallel-backend")
 _OTHER_STARTS: Final = re.compile(
-    r"(?<![\w-])(?:srun|mpirun|mpiexec|ssh|pdsh|clush|ray|torchrun|deepspeed|sbatch|source)(?![\w-])"
+    r"(?<![\w-])(?:srun|mpirun|mpiexec|ssh|pdsh|clush|ray|torchrun|deepspeed|sbatch"
+    r"|source(?![ \t][^\n]{0,120}(?:conda|activate|bashrc|profile|modules?)))(?![\w-])"
+    r"|(?:\b(?:ba)?sh[ ]|^[ \t]*\.{0,2}/)[\w./${}-]+\.(?:sh|slurm|sbatch)\b"
 )
-"""What may start something on the other nodes, or bring it."""
+"""What may start something on the other nodes, or bring it; an environment of Python or of modules does not."""
+_RAY_OPTION: Final = re.compile(r"--?[\w-]*ray\b|--distributed[_-]executor[_-]backend[ =]ray|RAY_(?!ADDRESS)[A-Z_]+")
+"""Where the word is none that starts Ray."""
+_FINDS_RAY: Final = ("RAY_ADDRESS",)
 _LONGEST: Final = 200
 _OWN_RANK: Final = ("--data-parallel-rank", "--data-parallel-start-rank")
 _RANK: Final = "--node-rank"
 _ON_ONE: Final = ("--nodelist", "--relative", "-w", "-r")
 """Options of srun that choose nodes of the job: a line for each may stand in a loop."""
+_EXECUTOR: Final = "--distributed-executor-backend"
 _APART: Final = frozenset({"ssh", "mpirun", "torchrun", "docker exec"})
 
 
@@ -125,6 +131,31 @@ def slurm_idle_nodes(case: Case) -> Iterator[Remark]:
     message += f"and the other {job.nodes - 1} {'is' if job.nodes == 2 else 'are'} paid for and idle"
     remedy = "ask for one node, or start the server by srun on all of them with --nnodes and a rank"
     yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, "--nodes", message, remedy)
+
+
+def slurm_without_ray(case: Case) -> Iterator[Remark]:
+    """A job of two nodes whose server is told to use Ray, in a script that starts nothing on the second."""
+    job, place = _job(case), case.option(_EXECUTOR)
+    if job is None or (job.nodes or 1) < 2 or _step(case) is not None or _is_other(case) or place is None:
+        return
+    first, servers = case.first, [each for each in case.script.commands if is_server(each.program)]
+    if first.settings.executor != "ray" or first.node.nodes is not None or len(servers) != 1 or not case.laid_out:
+        return
+    ranks = first.layout.tp * first.layout.pp
+    if (job.gpus is not None and ranks <= job.gpus) or any(name in case.commands[0].env for name in _FINDS_RAY):
+        return
+    case.script.budget.work(len(case.script.lines), "its lines")
+    start, _ = block_of(case.commands, case.script)
+    lines = (text for _, text in numbered(case.script, start, len(case.script.lines)))
+    if any(_OTHER_STARTS.search(_RAY_OPTION.sub("", text)) for text in lines if not text.lstrip().startswith("#")):
+        return
+    have = f"{ranks} ranks find {job.gpus} devices" if job.gpus is not None else f"{ranks} ranks find one node"
+    message = f"the job has {job.nodes} nodes, and a batch script runs on the first alone: nothing starts Ray on "
+    message += f"{'the other' if job.nodes == 2 else 'the others'}, so the {have} and the start waits for the rest "
+    message += "until it ends"
+    remedy = "before it, ray start --head here and srun ray start --address on the other nodes; or start it by srun on "
+    remedy += "all of them with --nnodes and a rank"
+    yield make_remark(Severity.WARNING, Code.MISSING_FLAG, place.written, message, remedy, at=place.index)
 
 
 def slurm_same_rank(case: Case) -> Iterator[Remark]:
