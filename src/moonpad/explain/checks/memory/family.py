@@ -9,6 +9,7 @@ from moonpad.explain.checks.memory.any_devices import any_devices
 from moonpad.explain.checks.memory.bus_errors import bus_error
 from moonpad.explain.checks.memory.device_formats import FORMAT_CHECKS
 from moonpad.explain.checks.memory.exchange_buffer import exchange_buffer
+from moonpad.explain.checks.memory.host_caches import host_caches
 from moonpad.explain.checks.memory.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.memory.largest_alone import largest_alone
 from moonpad.explain.checks.memory.least_of_named import least_of_converted, least_of_named
@@ -70,6 +71,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     pools_of_nodes,
     spoken_machines,
     ram_of_mapped,
+    host_caches,
     ram_of_container,
     largest_alone,
     *SHARED_MEMORY_CHECKS,

@@ -1,0 +1,68 @@
+"""Copies of the KV cache in host memory that each rank takes for itself, against what the text says of that memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.memory.expert_memory import spoken_ram
+from moonpad.explain.device_detection import ranks_of
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.shell.own_lines import is_first
+from moonpad.values.finding import Code, Severity
+from moonpad.values.units import GIB
+
+_LEFT: Final = 0.15
+"""Of the memory, what the system, the processes and reading the weights need beside it."""
+_SENSIBLE: Final = 0.5
+"""Of the memory, what is proposed for the copies."""
+_GB: Final = 10**9
+_LONGEST: Final = 500
+_EACH: Final = re.compile(r"\b(?:each|per|every)\b", re.IGNORECASE)
+
+
+def host_caches(case: Case) -> Iterator[Remark]:
+    """`--hicache-size 500` over eight ranks, beside `4 TB RAM`; or where the text takes it for the whole."""
+    size, place = (
+        case.first.settings.kv_offload_size,
+        case.option(case.engine.command_line.options.get("kv_offload_size", "")),
+    )
+    if not size or place is None or case.engine.facts.kv_offload_by_replica or not case.laid_out:
+        return
+    nodes = case.first.node.nodes or 1
+    ranks = ranks_of(case.first) // nodes
+    if ranks < 2 or is_fragment(case.commands[0]) or len(case.commands) > 1:
+        return
+    if is_first(case.commands, case.script):  # for the others it is known
+        case.script.budget.work(4 * len(case.script.lines), "the memory of its text")
+    there = max(spoken_ram(case.script.lines), default=0) * GIB / _GB
+    total = ranks * size
+    said = f"{size:,.0f} GB is for each of the {ranks} ranks"
+    said += ", " if nodes == 1 else " of a machine, "
+    if there and total > there * (1 - _LEFT):
+        if case.checkpoint is not None and case.cluster is not None and total > there:
+            return  # told with all that the machine needs
+        message = (
+            f"{said}{total:,.0f} GB together, and the text speaks of {there:,.0f} GB of host memory: what is left "
+        )
+        message += "is too little for the system, the processes and reading the weights"
+        proposed = int(there * _SENSIBLE / ranks / 10) * 10
+        remedy = f"write {place.written} {proposed} or less" if proposed else "take a smaller one"
+        yield make_remark(Severity.WARNING, Code.MEMORY_LOW, place.written, message, remedy, at=place.index)
+    elif _is_taken_for_all(place.written, size, case):
+        message = f"{said}{total:,.0f} GB together; the text speaks of {size:,.0f} GB"
+        remedy = f"write {size / ranks:g} where {size:,.0f} GB are meant for all ranks of a machine"
+        yield make_remark(Severity.NOTE, Code.MEMORY_LOW, place.written, message, remedy, at=place.index)
+
+
+def _is_taken_for_all(flag: str, size: float, case: Case) -> bool:
+    """`--hicache-size 500` = 500 GB of CPU memory: on one line, without a word of ranks."""
+    pattern = re.compile(
+        rf"{re.escape(flag)}[ =]{size:g}\b[`\"']?[^|\n]{{0,40}}(?<![\d.]){size:g}[ ]?GB\b", re.IGNORECASE
+    )
+    each = re.compile(r"\b(?:each|per|every)\b", re.IGNORECASE)
+    lines = (line[:_LONGEST] for line in case.script.lines if flag in line)
+    return any(pattern.search(line) and not each.search(line) for line in lines)
