@@ -23,6 +23,8 @@ from moonpad.values.units import GIB
 
 NO_DEVICES: Final = "no devices are named"
 NO_AMD_DEVICE: Final = "the text is about ROCm, and names no AMD device"
+COUNTED: Final = "the text counts "
+"""The beginning of why devices are not known that it counts by their memory."""
 _HOW_MANY: Final = ", and the command does not say how many it uses"
 _MACHINE: Final = 8
 """Devices of a usual machine."""
@@ -158,7 +160,7 @@ def by_memory(lines: Sequence[str], platforms: Sequence[Platform]) -> str:
         return ""
     machines = f"{nodes}x" if nodes > 1 else ""
     counted = f"{nodes * count} devices of {size} GB" + (f" in {nodes} nodes" if nodes > 1 else "")
-    return f"the text counts {counted} and does not name them: --on {machines}{count}x{kind} names some"
+    return f"{COUNTED}{counted} and does not name them: --on {machines}{count}x{kind} names some"
 
 
 def _nodes_before(text: str, at: int) -> int:

@@ -9,7 +9,8 @@ from moonpad.engines.base import Engine, Reading
 from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.documents.device_mentions import cluster_named
 from moonpad.explain.documents.logged_caches import tells_of_answers, tells_of_cache
-from moonpad.explain.proposed_devices import NO_AMD_DEVICE, NO_DEVICES, example_of, of_ranks
+from moonpad.explain.documents.sized_devices import sizes_counted
+from moonpad.explain.proposed_devices import COUNTED, NO_AMD_DEVICE, NO_DEVICES, example_of, of_ranks
 from moonpad.explain.results import Remark
 from moonpad.explain.suggestions import Subject
 from moonpad.plan.judgement import judge
@@ -22,6 +23,8 @@ from moonpad.values.units import GIB
 
 _KINDS: Final = {Platform.CUDA: ("H100", "H200", "B200"), Platform.ROCM: ("MI300X", "MI355X")}
 """Met most in machines for such models; the smallest first. Of Ascend no start was measured."""
+_ALIKE: Final = 0.08
+"""Of a size, which is sold in round figures."""
 
 
 def on_usual_machines(
@@ -38,12 +41,22 @@ def on_usual_machines(
     devices; `told`: what is said already. Raises UsageError when the budget is spent."""
     ranks, facts = ranks_of(reading), engine.facts
     helped = facts.host_experts or facts.gguf_only or reading.left_to_engine or reading.takes_all_devices
-    if because not in (NO_DEVICES, NO_AMD_DEVICE) or checkpoint is None or helped or ranks < 2 or tells_of_cache(lines):
+    counted = because.startswith(COUNTED)
+    if (
+        not (counted or because in (NO_DEVICES, NO_AMD_DEVICE))
+        or checkpoint is None
+        or helped
+        or ranks < 2
+        or tells_of_cache(lines)
+    ):
         return
     if any(remark.finding.code is Code.DOES_NOT_FIT for remark in told):
         return
     proposed = cluster_named(example_of(ranks, engine, because, nodes, checkpoint))
     kinds = _KINDS.get(proposed.device.platform, ()) if proposed is not None else ()
+    sizes = sizes_counted(lines, ranks // (nodes or 1))
+    if counted:  # nothing is to be said of others
+        kinds = tuple(kind for kind in kinds if any(_has(kind, size) for size in sizes))
     clusters = [cluster for kind in kinds if (cluster := cluster_named(of_ranks(kind, ranks, nodes))) is not None]
     judged = [(cluster, memory) for cluster in clusters if (memory := _memory(subject_on(checkpoint, cluster)))]
     small = [(cluster, memory) for cluster, memory in judged if memory.kv_tokens.high < 1]
@@ -55,9 +68,22 @@ def on_usual_machines(
     rest = [(cluster, memory) for cluster, memory in judged if memory.kv_tokens.high >= 1]
     if rest:
         message += f"; on {rest[0][0].name} {_held(rest[0][1])}"
-    severity = Severity.NOTE if rest or tells_of_answers(lines) else Severity.WARNING
-    remedy = "" if rest else "take more devices, smaller weights, or name larger devices with --on"
+    own = [size for size in sizes if any(_has(cluster.name.rpartition("x")[2], size) for cluster, _ in small)]
+    if own:
+        message += f"; the text counts devices of {' and '.join(f'{size} GB' for size in own)}"
+    severity = Severity.NOTE if (rest and not own) or tells_of_answers(lines) else Severity.WARNING
+    remedy = "take more devices, smaller weights, or name larger devices with --on"
+    if own and rest:
+        memory, larger = rest[0][1], sizes[-1] if sizes[-1] not in own else round(rest[0][0].device.driver_bytes / GIB)
+        remedy = f"take {'devices' if memory.kv_tokens.value >= memory.context else 'more devices'} of {larger} GB"
+    remedy = "" if rest and not own else remedy
     yield Remark(Finding(severity, Code.DOES_NOT_FIT, "memory", message, remedy), None)
+
+
+def _has(kind: str, size: int) -> bool:
+    """Whether a device of the kind is sold with so many GB."""
+    cluster = cluster_named(f"1x{kind}")
+    return cluster is not None and abs(size * GIB - cluster.device.driver_bytes) < _ALIKE * cluster.device.driver_bytes
 
 
 def _memory(subject: Subject) -> Memory | None:
