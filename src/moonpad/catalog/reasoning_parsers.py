@@ -12,11 +12,13 @@ from msgspec import Struct
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "reasoning_parsers.toml"
-_WITHOUT_THOUGHTS: Final = re.compile(
-    r"(?:deepseek-v3(?:-0324)?(?:-base)?"
-    r"|kimi-k2-(?:instruct|base)(?:-0905)?(?:[-_.](?:(?:nv|mx)?fp[48]|int[48]|bf16|awq|gptq|gguf|w\d{1,2}a\d{1,2})[\w.-]*)?)$",
-    re.IGNORECASE | re.ASCII,
-)
+
+
+class SilentFamily(Struct, frozen=True, kw_only=True):
+    """Models that never think."""
+
+    name: Text
+    provenance: Provenance
 
 
 class ReasoningFamily(Struct, frozen=True, kw_only=True):
@@ -31,13 +33,23 @@ def reasoning_families() -> Mapping[str, ReasoningFamily]:
     return {key: row.build(ReasoningFamily) for key, row in rows(FILE, "families")}
 
 
+@cache
+def silent_families() -> Mapping[str, SilentFamily]:
+    return {key: row.build(SilentFamily) for key, row in rows(FILE, "without_thoughts")}
+
+
 def reasoning_family(written: str) -> ReasoningFamily | None:
     """Of a repository, a path or a served name."""
-    last = written[-400:].rstrip("/").rpartition("/")[2].rpartition("--")[2]
-    plain = last.casefold().replace("_", "-")
+    plain = _last(written)
     return next((row for row in reasoning_families().values() if re.fullmatch(row.name, plain)), None)
 
 
 def without_thoughts(written: str) -> bool:
     """Whether a repository, or the folder that is called after it, is of a model that never thinks."""
-    return _WITHOUT_THOUGHTS.match(written[-400:].rstrip("/").rpartition("/")[2]) is not None
+    plain = _last(written)
+    return any(re.fullmatch(row.name, plain, re.ASCII) for row in silent_families().values())
+
+
+def _last(written: str) -> str:
+    last = written[-400:].rstrip("/").rpartition("/")[2].rpartition("--")[2]
+    return last.casefold().replace("_", "-")

@@ -124,3 +124,39 @@ def test_parser_of_reasoning_for_an_instruct_model(start: str, told: bool) -> No
     found = [each for each in judged.findings if "does not think" in each.message]
     assert [each.where for each in found] == ["--reasoning-parser"] * told
     assert all("empty content" in each.message and each.severity == "warning" for each in found)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "Qwen/Qwen3-235B-A22B-Instruct-2507",
+        "Qwen/Qwen3-30B-A3B-Instruct-2507-FP8",
+        "Qwen/Qwen3-4B-Instruct-2507",
+        "/models/Qwen3-Coder-480B-A35B-Instruct",
+        "Qwen/Qwen3-Next-80B-A3B-Instruct",
+        "Qwen/Qwen3-VL-235B-A22B-Instruct",
+    ],
+)
+def test_parser_that_begins_in_thought_for_models_of_others_that_do_not_think(model: str) -> None:
+    judged = ask_one(f"vllm serve {model} -tp 8 --reasoning-parser qwen3 --port 8000", on="")
+    (told,) = [each for each in judged.findings if "does not think" in each.message]
+    assert "empty content" in told.message
+    assert judged.corrected is None or "--reasoning-parser" not in str(judged.corrected)
+
+
+@pytest.mark.parametrize(
+    ("start", "version", "told"),
+    [
+        ("vllm serve Qwen/Qwen3-Coder-30B-A3B-Instruct --reasoning-parser qwen3", "0.11.0", "has no effect"),
+        ("vllm serve Qwen/Qwen3-Coder-30B-A3B-Instruct --reasoning-parser qwen3", "0.17.0", "empty content"),
+        (f"{SGLANG} Qwen/Qwen3-Coder-30B-A3B-Instruct --reasoning-parser qwen3", "0.5.9", "has no effect"),
+        (f"{SGLANG} Qwen/Qwen3-Coder-30B-A3B-Instruct --reasoning-parser qwen3-thinking", "0.5.9", "empty content"),
+        ("vllm serve Qwen/Qwen3-235B-A22B --reasoning-parser qwen3", "0.32.0", ""),
+        ("vllm serve Qwen/Qwen3-235B-A22B-Thinking-2507 --reasoning-parser qwen3", "0.32.0", ""),
+        ("vllm serve me/Qwen3-4B-Instruct-2507-Reasoner --reasoning-parser qwen3", "0.32.0", ""),
+    ],
+)
+def test_what_such_a_parser_does_by_engine_and_release(start: str, version: str, told: str) -> None:
+    judged = ask_one(start, on="", version=version)
+    found = [each for each in judged.findings if "does not think" in each.message]
+    assert [told in each.message for each in found] == [True] * bool(told)

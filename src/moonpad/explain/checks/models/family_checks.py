@@ -10,6 +10,7 @@ from moonpad.catalog.reasoning_parsers import without_thoughts
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.own_code_names import KNOWS_FAMILY, NEEDS_CODE, OTHER_PATTERN, TRUST_OPTION
+from moonpad.engines.thinking_parsers import PASSES_ON
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.other_families import is_other
@@ -55,11 +56,6 @@ def model_release(case: Case) -> Iterator[Remark]:
             yield Remark(replace(finding, severity=Severity.WARNING), None, ends_start=True)
 
 
-_OF_MARKED_THOUGHTS: Final = re.compile(r"deepseek[-_]v3|qwen3|glm45")
-"""Parsers of models that think where they are asked to: an answer without the first mark is passed on as it is
-(sgl-project/sglang, python/sglang/srt/parser/reasoning_parser.py: force_reasoning)."""
-
-
 def served_name(case: Case) -> Iterator[Remark]:
     """Clients ask for another model than the one that answers."""
     served, checkpoint = case.first.served_name, case.checkpoint
@@ -85,7 +81,8 @@ def no_thoughts(case: Case) -> Iterator[Remark]:
         f"{shortened(name)} does not think: the parser waits for the end of thoughts that never come, so answers may "
         "arrive as reasoning with an empty content, and some releases refuse the start"
     )
-    if _OF_MARKED_THOUGHTS.fullmatch(str(place.value).strip("'\"")):
+    until = PASSES_ON.get(case.base, {}).get(str(place.value).strip("'\""))
+    if until == "" or (until and case.version and not since(case.version, until)):
         message = f"{shortened(name)} does not think, and this parser looks for thoughts between their marks alone: "
         message += "it has no effect, and some releases refuse the start"
     edit = Edit(place.index, place.length, ())
