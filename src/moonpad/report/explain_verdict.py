@@ -15,6 +15,7 @@ from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.explain.told_failures import PERHAPS
 from moonpad.explain.unknowns import CONTEXT
 from moonpad.plan.judgement import OF_HOST
+from moonpad.report.refused_by_newest import refused_by_newest
 from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.units import GIB
@@ -105,6 +106,8 @@ def verdict(judged: Judged) -> tuple[str, str]:
             return f"{may} fit: {_short(ending)}", _STYLES[Severity.WARNING]
         does = "Known to fail" if ending.code is Code.KNOWN_REPORT else "Does not start"
         return f"{does} with {judged.engine} {judged.version}: {_short(ending)}", _STYLES[Severity.WARNING]
+    if not (stopped or complains or _reported(judged)) and (refused := refused_by_newest(judged)) is not None:
+        return f"Does not start with {judged.engine} {judged.version}: {_short(refused)}", _STYLES[Severity.WARNING]
     stopped = stopped or _reported(judged) or _doubted(judged).replace("The rest: ", "The command: ")
     if memory is not None and memory.fits and (lacking := _lacks_ram(judged, memory)):
         return f"{stopped}{lacking}{_counted(judged)}", _STYLES[Severity.WARNING]
