@@ -52,8 +52,8 @@ _OF_ALL: Final = ("engine", "weights", "model")
 _ENDS_SOMEWHERE: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT})
 
 
-def verdict(judged: Judged) -> tuple[str, str]:
-    """The sentence and its style."""
+def verdict(judged: Judged, *, answered: bool = False) -> tuple[str, str]:
+    """The sentence and its style. `answered`: the text tells of answers, by whatever release it is."""
     errors = [finding for finding in judged.findings if finding.severity is Severity.ERROR]
     wrong = [finding for finding in errors if finding.code not in OF_MEMORY]
     wrong.sort(key=lambda finding: _NO_PROGRAM not in finding.message)  # whose options nothing reads
@@ -106,7 +106,10 @@ def verdict(judged: Judged) -> tuple[str, str]:
             return f"{may} fit: {_short(ending)}", _STYLES[Severity.WARNING]
         does = "Known to fail" if ending.code is Code.KNOWN_REPORT else "Does not start"
         return f"{does} with {judged.engine} {judged.version}: {_short(ending)}", _STYLES[Severity.WARNING]
-    if not (stopped or complains or _reported(judged)) and (refused := refused_by_newest(judged)) is not None:
+    if (
+        not (answered or stopped or complains or _reported(judged))
+        and (refused := refused_by_newest(judged)) is not None
+    ):
         return f"Does not start with {judged.engine} {judged.version}: {_short(refused)}", _STYLES[Severity.WARNING]
     stopped = stopped or _reported(judged) or _doubted(judged).replace("The rest: ", "The command: ")
     if memory is not None and memory.fits and (lacking := _lacks_ram(judged, memory)):

@@ -15,6 +15,7 @@ from moonpad.catalog.models import uncounted_file
 from moonpad.explain.alternatives import SHOWN, differences
 from moonpad.explain.as_written import as_written
 from moonpad.explain.commands import NUMBER_AS_WORD, Command, Script, Word
+from moonpad.explain.documents.logged_caches import tells_of_answers
 from moonpad.explain.other_publishers import published_as, shown_name
 from moonpad.explain.results import Better, Judged, Line, Remark, shortened
 from moonpad.explain.shell.typo_repair import shown_with_words
@@ -55,10 +56,11 @@ def explain_view(
     reported: set[int] = set()
     told: set[str] = set()
     corrected: dict[str, int] = {}
+    answered = tells_of_answers(script.lines)
     for place, judged in enumerate(deployments):
         if place:
             text.append("\n")
-        sentence, style = verdict(judged)
+        sentence, style = verdict(judged, answered=answered)
         if (slip := misread(judged, script)) is not None:
             who = "Python does not start it" if slip.code == NUMBER_AS_WORD else "The shell does not read it as meant"
             sentence = f"{who} ({script.where(slip.line)}). As meant: {sentence}"
@@ -193,7 +195,7 @@ def _alternative(alike: Sequence[Judged], main: Judged, script: Script, width: i
     more = f", and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
     where = f"Or, {script.where(other.sources[0].line)}: {', '.join(words[:SHOWN]) or 'the same words'}{more}"
     where += with_numbers(alike, main)
-    sentence, style = verdict(other)
+    sentence, style = verdict(other, answered=tells_of_answers(script.lines))
     text = wrapped(where, width, "bold").append_text(wrapped(sentence, width, style, "  "))
     for finding in dict.fromkeys(other.findings):
         if finding.severity is not Severity.NOTE and finding not in main.findings:

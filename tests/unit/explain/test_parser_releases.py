@@ -8,7 +8,7 @@ from moonpad.catalog.first_parsers import first_parsers
 from moonpad.catalog.options import values_of, versions
 from moonpad.values.finding import Severity
 from moonpad.values.versions import order
-from tests.unit.explain.judging import ask
+from tests.unit.explain.judging import ask, ask_one
 
 
 def told(text: str, part: str, version: str = "") -> Severity | None:
@@ -130,3 +130,17 @@ def test_an_object_of_a_cluster_serves_clients(model: str, more: str, severity: 
     assert told(text, "thinks aloud") is severity
     assert told(text.replace(', "--served-model-name", "chat"', ""), "thinks aloud") is None
     assert told(f"vllm serve zai-org/{model}", "thinks aloud") is None
+
+
+@pytest.mark.parametrize(
+    ("words", "severity", "told"),
+    [
+        ("--tool-call-parser no_such", "warning", "with --enable-auto-tool-choice the start ends at it"),
+        ("--tool-call-parser no_such --enable-auto-tool-choice", "error", "some releases refuse it"),
+    ],
+)
+def test_a_parser_of_tools_that_no_switch_turns_on_is_not_read(words: str, severity: str, told: str) -> None:
+    judged = ask_one(f"vllm serve moonshotai/Kimi-K2-Instruct --trust-remote-code -tp 8 {words}", version="0.11.0")
+    (finding,) = [each for each in judged.findings if "has no parser" in each.message]
+    assert finding.severity == severity
+    assert told in finding.message

@@ -39,6 +39,7 @@ _UNREFUSED: Final = re.compile(r"openai|mistral")
 tokenizer of Mistral knows calls (vllm-project/vllm, entrypoints/openai: the condition before "auto" is refused)."""
 _LONGEST: Final = 2000
 _LIKE: Final = 0.8
+_REFUSED_SOMEWHERE: Final = ": some releases refuse it, others fail on using it"
 _EXAMPLES: Final = frozenset({"example", "my_parser", "custom"})
 """Parsers that guides write to show how one is added."""
 _ADDED: Final = re.compile(r"^[^#]*=[ \t]*[(\"'][^#]*--(?:tool|reasoning)[-_]parser[-_]plugin\b")
@@ -74,6 +75,8 @@ def parser_remarks(
         (line.reasoning_parser, serving.reasoning_parser),
     ):
         remarks = tuple(_unknown_parser(reading, flag, parser_given, engine.program, version, name))
+        if flag == line.tool_parser and line.auto_tools and not serving.auto_tool_choice:
+            remarks = tuple(_unread(remark, line.auto_tools) for remark in remarks)
         for remark in () if remarks and _adds_plugin(script) else remarks:
             # A build of its own may have parsers that the release of the same number lacks, and so has a build that
             # serves a model which the release does not know.
@@ -178,7 +181,7 @@ def _unknown_parser(
     parser = own_parser(called) if called else ""
     right = parser if parser in names else ""
     having = _having(program, flag, given)
-    message = f'{options.version} has no parser "{shortened(given)}": some releases refuse it, others fail on using it'
+    message = f'{options.version} has no parser "{shortened(given)}"{_REFUSED_SOMEWHERE}'
     edits = [Edit(place.index, place.length, (flag, right))] if right else []
     severity = Severity.ERROR
     if not version and having:
@@ -192,6 +195,15 @@ def _unknown_parser(
     if not version and not having and newer:
         severity, message = Severity.WARNING, f"{message}; a build with a newer model may have it"
     yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=place.index, edits=edits)
+
+
+def _unread(remark: Remark, switch: str) -> Remark:
+    """Without the switch nothing reads the name of the parser (vLLM 0.11.0: entrypoints/openai/api_server.py; 0.32.0:
+    launchers/launcher.py): the start goes on."""
+    if remark.finding.severity is not Severity.ERROR:
+        return remark
+    message = remark.finding.message.replace(_REFUSED_SOMEWHERE, f": with {switch} the start ends at it")
+    return replace(remark, finding=replace(remark.finding, severity=Severity.WARNING, message=message))
 
 
 def _has_plugin(reading: Reading) -> bool:
