@@ -111,3 +111,22 @@ def test_weights_that_were_converted_before(model: str, on: str, count: int) -> 
     command = f"vllm serve /w/{model} --tensor-parallel-size {on.partition('x')[0]} --quantization ascend"
     (one,) = ask(f"{command} --max-model-len 8192\n", on=on, version="0.13.0")
     assert sum("the weights of" in finding.message for finding in one.findings) == count
+
+
+def of_size(text: str) -> list[tuple[Severity, str]]:
+    (one,) = ask(f"{text}\n\n```bash\nvllm serve zai-org/GLM-5-FP8 -tp 8\n```\n")
+    return [
+        (each.severity, each.message) for each in one.findings if "at least" in each.message and "GiB" in each.message
+    ]
+
+
+def test_weights_that_the_larger_of_two_named_kinds_holds_are_no_error() -> None:
+    ((severity, message),) = of_size("On 8x H100/H200.")
+    assert severity is Severity.WARNING
+    assert "8xH200" in message
+
+
+def test_weights_that_none_of_the_named_kinds_holds_are_an_error() -> None:
+    ((severity, message),) = of_size("On 8x H100.")
+    assert severity is Severity.ERROR
+    assert "8xH200" not in message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -31,9 +31,12 @@ from moonpad.explain.checks.memory.largest_alone import OTHER_WEIGHTS
 from moonpad.explain.checks.memory.stated_memory import stated_gigabytes
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.logged_caches import tells_of_answers, tells_of_cache
+from moonpad.explain.documents.other_devices import also_meant
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
+from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 from moonpad.values.versions import since
 
@@ -93,8 +96,19 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
     sure = _is_sure(case, room) or _is_sure_of_any(case, room)
     severity = Severity.ERROR if room.place is not None and sure else Severity.WARNING
     remedy = f"take {needed} or more devices, or smaller weights"
+    if larger := _larger_beside(case, lambda each: replace(room, each=each).fits()):
+        severity, message = Severity.WARNING, f"{message}; {larger[0].name}, {larger[1]}, holds them"
+        remedy = f"take {larger[0].name}, {needed} or more of these devices, or smaller weights"
     at = room.place.index if room.place else None
     yield make_remark(severity, Code.DOES_NOT_FIT, room.flag, message, remedy, at=at)
+
+
+def _larger_beside(case: Case, holds: Callable[[float], bool]) -> tuple[Cluster, str] | None:
+    """Other devices that the text may mean as well and on which it holds, given the bytes of one, and why."""
+    if case.cluster is None or case.devices_asked:
+        return None
+    meant = also_meant(case.cluster, case.script)
+    return next(((each, why) for each, why in meant if holds(each.device.usable_bytes)), None)
 
 
 def whole_before_conversion(case: Case) -> Iterator[Remark]:
@@ -148,6 +162,10 @@ def cache_of_others(case: Case) -> Iterator[Remark]:
     )
     remedy = f"write --max-model-len {most} or less, or take more devices" if most > 0 else "take more devices"
     severity = Severity.ERROR if surely and _is_sure(case, room) else Severity.WARNING
+    beside, per_rank = left - room.each * room.fraction, room.fraction
+    if larger := _larger_beside(case, lambda each: need <= each * per_rank + beside):
+        severity, message = Severity.WARNING, f"{message}; on {larger[0].name}, {larger[1]}, it has room"
+        remedy = f"take {larger[0].name}, or {remedy}"
     at = place.index if place is not None else None
     yield make_remark(severity, Code.DOES_NOT_FIT, "--max-model-len", message, remedy, at=at)
 
