@@ -29,6 +29,7 @@ from moonpad.explain.documents.device_nearness import (
     without_origins,
 )
 from moonpad.explain.documents.devices_elsewhere import without_examples, without_those_of_others
+from moonpad.explain.documents.devices_of_other_items import without_other_items
 from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes
 from moonpad.explain.documents.needed_devices import without_needed
 from moonpad.explain.documents.other_devices import first_offered, least_beside, least_of_marked, offered
@@ -193,7 +194,7 @@ def _cluster_of(
     images = [command.container.image.text for command in commands if command.container and command.container.image]
     named = [*owned(by_full_names(of_generation(named, script.lines, images)), script.lines)]
     named = [*without_needed(named, script.lines, document=script.markdown)]
-    named = [*without_too_small(named, script.lines)]
+    named = [*without_too_small(without_other_items(named, script.lines, reading.model), script.lines)]
     tab = tab_labels(script.lines, first)[0] if script.markdown else ""
     own = {each.kind for each in mentions((tab,), ()) if each.known}
     if len(own) == 1:

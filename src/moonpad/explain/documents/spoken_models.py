@@ -52,6 +52,11 @@ def model_in(line: str) -> tuple[str, int]:
     return match[0], match.start()
 
 
+def lines_of_models(text: str) -> frozenset[str]:
+    """The lines of models that are named in it, `Kimi-K2.5` of `Kimi-K2.5-NVFP4`, as they are written."""
+    return frozenset(match["line"] for _, match in _named(text))
+
+
 def _named(line: str) -> Iterator[tuple[str, re.Match[str]]]:
     for match in _NAME.finditer(line[:_LONGEST]):
         if not _POD.search(match["rest"]):
