@@ -9,6 +9,7 @@ from moonpad.explain.judge import judge
 from moonpad.explain.script import read_files
 from moonpad.explain.target_detection import Question
 from moonpad.values.finding import Severity
+from tests.unit.explain.judging import ask
 
 AUTO = "--enable-auto-tool-choice"
 
@@ -179,3 +180,15 @@ def test_options_alone_of_the_right_model_or_of_several_are_silent(named: str, g
 def test_marks_that_only_one_family_writes(model: str, option: str, given: str, said: int) -> None:
     found = answers(f"vllm serve {model} {AUTO} {option} {given}")[0]
     assert len([each for each in found if "is not the parser of" in each]) == said
+
+
+def test_the_parser_that_a_start_lacks_is_named() -> None:
+    (judged,) = ask("vllm serve moonshotai/Kimi-K2-Instruct --trust-remote-code -tp 16 --enable-auto-tool-choice\n")
+    (finding,) = [each for each in judged.findings if "it needs --tool-call-parser" in each.message]
+    assert finding.remedy == "add --tool-call-parser kimi_k2, or leave it out"
+
+
+def test_of_a_model_that_is_not_known_it_is_not() -> None:
+    (judged,) = ask("vllm serve some/unheard-model -tp 16 --enable-auto-tool-choice\n")
+    (finding,) = [each for each in judged.findings if "it needs --tool-call-parser" in each.message]
+    assert "of the model's family" in finding.remedy

@@ -17,6 +17,7 @@ from moonpad.catalog.toml_rows import any_of, pattern_of
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_traits import has_started
 from moonpad.explain.checks.given_names import given_names
+from moonpad.explain.checks.models.parser_families import family_of, own_parser
 from moonpad.explain.checks.models.quantization_flags import weights_of
 from moonpad.explain.checks.releases.error_agreement import is_logged
 from moonpad.explain.checks.releases.first_releases import has_no_model_before
@@ -40,6 +41,7 @@ RECENT: Final = 12
 """Releases that may still run where none is named."""
 OTHERS: Final = "--headless"
 """The option of machines other than the first."""
+_OF_FAMILY: Final = " with the parser of the model's family"
 
 
 @cache
@@ -126,7 +128,7 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     former = not case.version and bool(row.until)
     if former and not message.startswith(f"before {row.until} "):
         message = f"in releases before {row.until}: {message}"
-    code, remedy = Code(row.code), row.remedy.format(left=left, right=right)
+    code, remedy = Code(row.code), _by_name(row.remedy.format(left=left, right=right), case)
     severity = Severity.ERROR if _sure(row, case) and not row.warns and _known(row, case) else Severity.WARNING
     severity = Severity.NOTE if former or command.fork else severity
     edits = [Edit(len(command.argv), 0, row.add)] if row.add else []
@@ -142,6 +144,14 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     remark = make_remark(severity, code, shown, message, remedy, at=at, edits=edits)
     remark = replace(remark, ends_start=of_newest, unmeant=row.warns and (bool(case.version) or not row.until))
     return replace(remark, variable=shown) if flag.startswith("$") else remark
+
+
+def _by_name(remedy: str, case: Case) -> str:
+    """The parser that the model's family has, where the remedy only speaks of it."""
+    name = case.checkpoint.name if case.checkpoint is not None else case.model_named
+    if _OF_FAMILY not in remedy or not name or not family_of(name):
+        return remedy
+    return remedy.replace(_OF_FAMILY, f" {own_parser(name)}")
 
 
 def _of_release(row: StartRefusal, case: Case) -> bool:
