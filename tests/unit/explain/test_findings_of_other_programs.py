@@ -226,9 +226,7 @@ def test_client_above_the_server() -> None:
 
 @pytest.mark.parametrize(("between", "expected"), [("\n# or\n", False), ("", True)])
 def test_two_lists_of_options(between: str, *, expected: bool) -> None:
-    text = (
-        f"```bash\n--model org/m-AWQ \\\n--quantization awq\n{between}--port 8001 \\\n--quantization gptq\n```\n"
-    )
+    text = f"```bash\n--model org/m-AWQ \\\n--quantization awq\n{between}--port 8001 \\\n--quantization gptq\n```\n"
     assert told(text, "given twice") == expected
 
 
