@@ -1,4 +1,4 @@
-"""llama.cpp's images whose entry point asks for a program, its old place in the registry, and models of younger builds."""
+"""llama.cpp's images whose entry point asks for a program, its old place, and young models."""
 
 from __future__ import annotations
 
