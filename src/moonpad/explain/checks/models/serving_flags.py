@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
 from typing import Final
@@ -39,6 +39,8 @@ _UNREFUSED: Final = re.compile(r"openai|mistral")
 tokenizer of Mistral knows calls (vllm-project/vllm, entrypoints/openai: the condition before "auto" is refused)."""
 _LONGEST: Final = 2000
 _LIKE: Final = 0.8
+_SEPARATORS: Final = re.compile(r"[-_.]")
+_FEWEST_LETTERS: Final = 5
 _EXAMPLES: Final = frozenset({"example", "my_parser", "custom"})
 """Parsers that guides write to show how one is added."""
 _ADDED: Final = re.compile(r"^[^#]*=[ \t]*[(\"'][^#]*--(?:tool|reasoning)[-_]parser[-_]plugin\b")
@@ -176,7 +178,7 @@ def _unknown_parser(
         return
     called = name or next((each for each in (reading.model, reading.served_name or "") if family_of(each)), "")
     parser = own_parser(called) if called else ""
-    right = parser if parser in names else ""
+    right = parser if parser in names else _called_otherwise(given, names)
     having = _having(program, flag, given)
     message = f'{options.version} has no parser "{shortened(given)}": some releases refuse it, others fail on using it'
     edits = [Edit(place.index, place.length, (flag, right))] if right else []
@@ -192,6 +194,13 @@ def _unknown_parser(
     if not version and not having and newer:
         severity, message = Severity.WARNING, f"{message}; a build with a newer model may have it"
     yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=place.index, edits=edits)
+
+
+def _called_otherwise(given: str, names: Sequence[str]) -> str:
+    """`openai_gptoss` for `gpt_oss`, as another engine calls it: the only name that ends with the same letters."""
+    plain = _SEPARATORS.sub("", given.casefold())
+    alike = [each for each in names if _SEPARATORS.sub("", each.casefold()).endswith(plain)]
+    return alike[0] if len(alike) == 1 and len(plain) >= _FEWEST_LETTERS else ""
 
 
 def _has_plugin(reading: Reading) -> bool:
