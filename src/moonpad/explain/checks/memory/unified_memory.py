@@ -28,7 +28,8 @@ _LARGEST: Final[Mapping[str, int]] = {
 }
 """The most memory in GB with which each is sold: https://support.apple.com/docs, the technical specifications."""
 _NAMED: Final = re.compile(
-    r"(?<![\w-])(?:(?P<chip>M[1-5][ ](?:Ultra|Max|Pro))|(?P<mac>Mac(?:[ ](?:Studio|Pro|mini)|Book[ ](?:Pro|Air))?))(?![\w.])"
+    r"(?<![\w-])(?:(?P<chip>M[1-5][ ](?:Ultra|Max|Pro))|(?P<mac>Mac(?:[ ](?:Studio|Pro|mini)|Book[ ](?:Pro|Air))?))"
+    r"(?![\w.])"
     r"(?!(?:[ ]?OS|[ ]and|,|/|[ ]or|[ ]?[x×])[ ]?(?:Linux|Windows|PC)?)",
 )
 _RUNS_THERE: Final = re.compile(
