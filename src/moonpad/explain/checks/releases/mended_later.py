@@ -84,6 +84,8 @@ _OF_GPUS: Final = re.compile(
 _LEAST: Final = 3
 """So much has to agree where no release is named: two settings, or one with a model or its group; one less where it is
 about devices, which then have to be known."""
+_BEGINNING: Final = 12
+"""Words of a command among which its model stands."""
 _BY_NAME: Final = 6
 """So many of the newest that are about a model alone, by its name, are told beside those."""
 
@@ -184,7 +186,15 @@ def _called(case: Case) -> Sequence[str]:
     names = model_names(case, True)
     known = case.checkpoint is not None or other_model(case.model_named) is not None
     spoken = "" if known else spoken_model(case.script)
-    return [*names, spoken] if spoken else names
+    return [*names, spoken] if spoken and not _is_of_another(spoken, case) else names
+
+
+def _is_of_another(spoken: str, case: Case) -> bool:
+    """Whether another start of the text serves that model, so that what the text says of it is said of that start."""
+    name, own = spoken.casefold(), {id(command) for command in case.commands}
+    others = [each for each in case.script.commands if each.program != "other" and id(each) not in own]
+    case.script.budget.work(len(others), "its engine commands")
+    return any(name in word.text.casefold() for command in others for word in command.argv[:_BEGINNING])
 
 
 def _is_reported(row: MendedFault, case: Case) -> bool:
