@@ -27,3 +27,10 @@ def test_a_scale_for_each_tensor_is_not_one_for_each_block() -> None:
     assert not any("per tensor" in each or "compressed-tensors" in each for each in of_blocks)
     of_others = mended(KINDS.format(SERVE.format("amd/MiniMax-M2-FP8")))
     assert any("per tensor" in each for each in of_others)
+
+
+def test_what_stops_just_these_devices_comes_first() -> None:
+    text = "On 8 DGX Spark nodes of one GB10 each, 8x1xGB10:\n\n```bash\n{}\n```\n"
+    command = "vllm serve zai-org/GLM-4.6-FP8 -tp 8 --enable-auto-tool-choice --tool-call-parser glm45"
+    first = mended(text.format(command), "0.12.0")[:3]
+    assert any("Spark" in each for each in first)

@@ -90,6 +90,12 @@ _OF_GPUS: Final = re.compile(
 """What a fault names that is of GPUs alone: the NPUs of Ascend have kernels of their own."""
 _PER_TENSOR: Final = re.compile(r"\bper[- ]tensor\b(?!.*\bblock)", re.IGNORECASE)
 """Faults of weights with one scale for each tensor."""
+_PLATFORMS: Final = frozenset(map(str, Platform))
+_STOPS: Final = re.compile(
+    r"\bfails? (?:at|on|in|to)\b|\babort|\bNaN\b|\bgarbage\b|\bhangs?\b|\bcrash"
+    r"|\bdo(?:es)? not (?:start|run|load)\b|Error\b"
+)
+"""What a fault does that ends the start, or spoils every answer."""
 _LEAST: Final = 3
 """So much has to agree where no release is named: two settings, or one with a model or its group; one less where it is
 about devices, which then have to be known."""
@@ -125,6 +131,8 @@ def mended_later(case: Case) -> Iterator[Remark]:
     met = [row for row in met if is_of_tool(row.methods, called, case) and not _is_reported(row, case)]
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
+    if case.cluster is not None and case.version:
+        met.sort(key=lambda row: not ({*row.devices} - _PLATFORMS and _STOPS.search(row.fault)))
     errors = error_pairs(case.script) if met else frozenset()
     words = told_words(case.script) if met else frozenset()
     case.script.budget.work(len(met) if words else 0, "what later releases mended")
