@@ -22,7 +22,8 @@ def gguf_alone(configuration: Configuration) -> Iterator[Finding]:
         yield unsupported(
             "quantization",
             f"{configuration.scheme.upper()} weights in safetensors: {configuration.engine.name} reads GGUF files only",
-            "take a GGUF repository of the model; `moonpad catalog models` lists those that are known",
+            "take a GGUF of the model: publishers of such files have repositories NAME-GGUF, with a type each "
+            "(-hf OWNER/NAME-GGUF:Q4_K_M)",
         )
 
 
