@@ -7,7 +7,7 @@ from moonpad.explain.script import read_script
 from moonpad.explain.target_detection import Question
 from moonpad.report.explain_view import explain_view
 
-TEXT = "vllm serve zai-org/GLM-4.6 \\\\\n  -tp 8 \\\\\n  --port 8000 \\\\\n  --max-num-seqs 8 \\\\\n  --seed 1 \\\\\n  -dcp 1\n"
+TEXT = "vllm serve zai-org/GLM-4.6 \\\\\n  -tp 8 \\\\\n  --port 8000 \\\\\n  --max-num-seqs 8 \\\\\n  --seed 1 \\\\\n"
 
 
 def shown(text: str) -> str:
