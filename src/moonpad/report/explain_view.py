@@ -340,10 +340,10 @@ def _command(
             reported.add(number)
             if not shown_with_words(problem, source):
                 alike.setdefault((problem.code, problem.message, severity_of(problem, script)), []).append(problem)
-    for (_, said, severity), (first, *others) in alike.items():
+    for (_, slip, severity), (first, *others) in alike.items():
         reader = "Python" if first.code == NUMBER_AS_WORD else "the shell"
         more = _also_in([each.line for each in others if each.line != first.line], script)
-        shown = message_text(f"{severity}: {reader}: {said}{more}", first.remedy, STYLES[severity], width)
+        shown = message_text(f"{severity}: {reader}: {slip}{more}", first.remedy, STYLES[severity], width)
         marks.setdefault(first.line, []).append(Mark(first.column, first.end_column, shown, STYLES[severity]))
     text = Text()
     if script.origins and (marks or not marked_only):
