@@ -120,6 +120,17 @@ PROCESSOR_ALONE: Final = re.compile(
     r"ghcr\.io/gg(?:ml-org|erganov)/llama\.cpp:(?P<kind>server|full|light)(?:-b\d{3,6})?(?:@\S*)?"
 )
 """Images whose build has no backend for devices: its options for them are taken and do nothing."""
+CHOOSES_PROGRAM: Final = re.compile(r"ghcr\.io/gg(?:ml-org|erganov)/llama\.cpp:full(?:-[\w.-]+)?(?:@\S*)?")
+"""Images whose entry point is a script that takes the program from its first argument."""
+PROGRAMS_OF_SCRIPT: Final = frozenset({
+    *("--run", "-r", "--run-legacy", "-l", "--server", "-s", "--convert", "-c", "--quantize", "-q"),
+    *("--bench", "-b", "--perplexity", "-p", "--all-in-one", "-a"),
+})  # fmt: skip
+"""What that script knows as a first argument: https://github.com/ggml-org/llama.cpp/blob/master/.devops/tools.sh."""
+LEFT_PLACES: Final[Mapping[str, tuple[str, str]]] = {
+    "ghcr.io/ggerganov/llama.cpp": ("ghcr.io/ggml-org/llama.cpp", "February 2025"),
+}
+"""Where images were published before their project moved: where they are now, and since when."""
 LAYERS_ON_DEVICES: Final = ("--n-gpu-layers", "--gpu-layers", "-ngl")
 
 FILE: Final = r"[-_+](?=v?[0-9][\w.+-]{1,60}\.(?:sif|simg|sqsh|squashfs)(?![\w.]))"

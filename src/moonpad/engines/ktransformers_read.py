@@ -17,6 +17,7 @@ from moonpad.values.records import replace
 
 PROGRAM: Final = "sglang-kt"
 RUN: Final = "kt run"
+_EVERY_ADDRESS: Final = "0.0.0.0"  # noqa: S104 - what it binds
 LEGACY: Final = "ktransformers-legacy"
 RUN_ENTRIES: Final = {"kt": 1}
 ALWAYS_PASSED: Final = {RUN: ("--kt-gpu-prefill-token-threshold", "--kt-enable-dynamic-expert-update")}
@@ -85,6 +86,11 @@ def _read_run(words: Words, files: Mapping[str, str]) -> Reading:
     reading = sglang_read.read_words(words, files)
     if not words.given("--tensor-parallel-size"):
         reading = replace(reading, takes_all_devices=True)  # its command takes the number of GPUs that it finds
+    # Its command has --trust-remote-code always, and the address that `kt config` gives, or else every one:
+    # https://github.com/kvcache-ai/ktransformers, kt-kernel/python/cli/commands/run.py
+    host = reading.serving.host or ("" if words.given("--host") else _EVERY_ADDRESS)
+    serving = replace(reading.serving, trust_remote_code=True, host=host or None)
+    reading = replace(reading, serving=serving)
     if experts is not None:
         reading = replace(reading, settings=replace(reading.settings, gpu_experts=experts))
     if (meant := _SHORT_NAMES.get(reading.model.casefold())) is not None:

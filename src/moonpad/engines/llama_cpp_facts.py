@@ -22,7 +22,8 @@ def gguf_alone(configuration: Configuration) -> Iterator[Finding]:
         yield unsupported(
             "quantization",
             f"{configuration.scheme.upper()} weights in safetensors: {configuration.engine.name} reads GGUF files only",
-            "take a GGUF repository of the model; `moonpad catalog models` lists those that are known",
+            "take a GGUF of the model: publishers of such files have repositories NAME-GGUF, with a type each "
+            "(-hf OWNER/NAME-GGUF:Q4_K_M)",
         )
 
 
@@ -52,6 +53,8 @@ LLAMA_CPP: Final = EngineFacts(
     title="llama.cpp",
     platforms=(Platform.CUDA, Platform.ROCM),
     preference=50,  # behind the engines that batch many sequences
+    # Kimi-Linear by ggml-org/llama.cpp#18755 (6 February 2026), K3 by #26185 (August 2026), Kimi-VL by #15458.
+    first_versions={"kimi_linear": "b7957", "kimi_k3": "", "kimi_vl": ""},
     setting_names={
         "parallel": "max_num_seqs",
         "ubatch_size": "max_num_batched_tokens",

@@ -116,7 +116,7 @@ SGLANG_CPU: Final = replace(
     platforms=(Platform.CPU,),
     preference=21,
     example="examples/tiny-sglang.toml",
-    first_versions={},
+    first_versions={"kimi_linear": ""},  # PyPI sglang 0.5.23: linear/kda_backend.py has a way for processors
     unasked=vllm_facts.VLLM_CPU.unasked,
     balances_experts=False,
     dcp_since=None,
@@ -136,7 +136,7 @@ KTRANSFORMERS: Final = replace(
     platforms=(Platform.CUDA,),
     preference=40,  # experts in host RAM come behind experts on devices
     example="SPEC.toml",
-    first_versions={},
+    first_versions={"kimi_linear": "", "kimi_vl": ""},  # PyPI sglang-kt 0.7.2: models/, which has no kimi_k3.py
     setting_names={**SGLANG.setting_names, "kt_num_gpu_experts": "gpu_experts"},
     # kvcache-ai/ktransformers#2002: with expert parallelism the masks of 384 and 192 experts do not match.
     expert_degrees="none",

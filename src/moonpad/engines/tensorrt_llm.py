@@ -172,8 +172,9 @@ FACTS: Final = EngineFacts(
     platforms=(Platform.CUDA,),
     preference=30,
     whole_prompts=True,  # enable_chunked_prefill is off unless it is set
-    # K3: its deployment guide (https://nvidia.github.io/TensorRT-LLM/1.3.0rc26/, "Kimi K3 on TensorRT LLM").
-    first_versions={"kimi_k2": "1.0.0rc2", "kimi_k3": "1.3.0rc26"},
+    # K3: its deployment guide (https://nvidia.github.io/TensorRT-LLM/1.3.0rc26/, "Kimi K3 on TensorRT LLM"). The class
+    # KimiLinearForCausalLM came with it (NVIDIA/TensorRT-LLM#17269).
+    first_versions={"kimi_k2": "1.0.0rc2", "kimi_linear": "1.3.0rc26", "kimi_k3": "1.3.0rc26"},
     setting_names={
         "max_seq_len": "max_model_len",
         "max_batch_size": "max_num_seqs",

@@ -27,7 +27,7 @@ _OF_MACHINES: Final = frozenset(
 _OF_WORDS: Final = frozenset(
     {Code.CONFLICT, Code.UNSUPPORTED_FORMAT, Code.REMOVED_FLAG, Code.UNKNOWN_FLAG, Code.RENAMED_FLAG}
 )
-_ENDS: Final = re.compile(r"\bends (?:the|its) (?:start|load)\b|\b(?:start|load) ends\b")
+_ENDS: Final = re.compile(r"\bends (?:the|its) (?:start|load)\b|\b(?:start|load) ends\b|\bhas no parser\b")
 LACKS_OTHERS: Final = "waits for the others"
 """The end of a finding about one of several machines whose commands the text does not have."""
 

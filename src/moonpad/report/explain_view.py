@@ -14,7 +14,7 @@ from moonpad.catalog.cached_names import repository_of
 from moonpad.catalog.models import uncounted_file
 from moonpad.explain.alternatives import SHOWN, differences
 from moonpad.explain.as_written import as_written
-from moonpad.explain.commands import NUMBER_AS_WORD, Command, Script, Word
+from moonpad.explain.commands import NUMBER_AS_WORD, Command, Problem, Script, Word
 from moonpad.explain.documents.logged_caches import tells_of_answers
 from moonpad.explain.other_publishers import published_as, shown_name
 from moonpad.explain.results import Better, Judged, Line, Remark, shortened
@@ -179,12 +179,17 @@ def _but(better: Better, width: int) -> Text:
     return text
 
 
+def _also_in(lines: Sequence[int], script: Script) -> str:
+    """Where the same slip stands besides; "" where it stands nowhere else."""
+    more = f" and {len(lines) - NOTES} more" if len(lines) > NOTES else ""
+    return f" (also {', '.join(map(script.where, lines[:NOTES]))}{more})" if lines else ""
+
+
 def _also(remark: Remark, lines: Sequence[int], script: Script) -> Remark:
     others = [line for line in dict.fromkeys(lines) if line != lines[0] and line]
     if not others:
         return remark
-    more = f" and {len(others) - NOTES} more" if len(others) > NOTES else ""
-    message = f"{remark.finding.message} (also {', '.join(map(script.where, others[:NOTES]))}{more})"
+    message = f"{remark.finding.message}{_also_in(others, script)}"
     return replace(remark, finding=replace(remark.finding, message=message))
 
 
@@ -331,17 +336,17 @@ def _command(
         column, end = _columns(word, script) if word is not None and placed else (None, 0)
         finding = remark.finding
         marks.setdefault(line, []).append(Mark(column, end, finding_text(finding, width), STYLES[finding.severity]))
+    alike: dict[tuple[str, str, Severity], list[Problem]] = {}
     for number, problem in enumerate(script.problems):
         if problem.line in own:
             reported.add(number)
             if not shown_with_words(problem, source):
-                reader = "Python" if problem.code == NUMBER_AS_WORD else "the shell"
-                severity = severity_of(problem, script)
-                message = f"{severity}: {reader}: {problem.message}"
-                shown = message_text(message, problem.remedy, STYLES[severity], width)
-                marks.setdefault(problem.line, []).append(
-                    Mark(problem.column, problem.end_column, shown, STYLES[severity])
-                )
+                alike.setdefault((problem.code, problem.message, severity_of(problem, script)), []).append(problem)
+    for (_, slip, severity), (first, *others) in alike.items():
+        reader = "Python" if first.code == NUMBER_AS_WORD else "the shell"
+        more = _also_in([each.line for each in others if each.line != first.line], script)
+        shown = message_text(f"{severity}: {reader}: {slip}{more}", first.remedy, STYLES[severity], width)
+        marks.setdefault(first.line, []).append(Mark(first.column, first.end_column, shown, STYLES[severity]))
     text = Text()
     if script.origins and (marks or not marked_only):
         text.append(f"{script.where(min(own, default=last))}\n", style="dim")

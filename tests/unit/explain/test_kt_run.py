@@ -37,3 +37,16 @@ def test_its_ranks_are_those_that_are_given() -> None:
     assert "tp" not in judged.unknown
     assert judged.layout is not None
     assert judged.layout.tp == 2
+
+
+def test_it_trusts_the_code_of_the_model_by_itself() -> None:
+    judged = ask_one("kt run /models/Kimi-K2.6 --tp 1 --kt-method RAWINT4", on="")
+    assert not [each for each in judged.findings if each.where == "--trust-remote-code"]
+    assert not [word for line in judged.corrected for word in line.argv if word == "--trust-remote-code"]
+
+
+def test_it_binds_every_address() -> None:
+    command = "kt run /models/Kimi-K2.6 --tp 1"
+    assert [each for each in ask_one(command, on="").findings if "binds 0.0.0.0" in each.message]
+    closed = ask_one(f"{command} --host 127.0.0.1", on="")
+    assert not [each for each in closed.findings if "without a key" in each.message]

@@ -16,7 +16,7 @@ _LOGGED: Final = re.compile(
 )
 _ANSWERS: Final = re.compile(
     r"\b(?:comes?|came) (?:back|out) as\b"
-    r"|\b(?:answers?|outputs?|replies|completions?)\b[^.\n]{0,40}\b(?:are|is|were|was|become"
+    r"|(?<![\w/.-])(?:answers?|outputs?|replies|(?<!chat )completions?)\b[^.\n]{0,40}\b(?:are|is|were|was|become"
     r"|repeat)\b|\bgibberish\b|\bgarbage\b|\btok(?:en)?s?[ /](?:a |per )?s(?:ec|econd)?\b|\bgsm8k\b",
     re.IGNORECASE,
 )

@@ -33,6 +33,7 @@ from moonpad.explain.python.data import (
     spread,
     words_in,
 )
+from moonpad.explain.python.literal_places import pieces_of
 from moonpad.explain.python.loops import comprehension
 from moonpad.explain.python.paths import path_of
 from moonpad.explain.python.strings import filled_by_format, filled_by_percent, quoted, replaced, respelled
@@ -147,10 +148,9 @@ class Evaluator:
     def _constant(self, node: ast.Constant) -> Text:
         begin, end = self.places.of(node)
         text = str(node.value)
-        inside = self.places.written(begin, end).find(text) if isinstance(node.value, str) and text else -1
-        at = begin + inside
-        piece = Piece(0, len(text), at, at + len(text)) if inside >= 0 else Piece(0, len(text), begin, end)
-        made = Text(self.state.text.word(text, begin, end, (piece,)), node.value)
+        literal = self.places.written(begin, end) if isinstance(node.value, str) else ""
+        pieces = pieces_of(literal, text, begin) or (Piece(0, len(text), begin, end),)
+        made = Text(self.state.text.word(text, begin, end, pieces), node.value)
         if isinstance(node.value, str):
             self.made.append(made)
         return made

@@ -114,6 +114,8 @@ class Lexer:
             if match[1]:
                 what, remedy = "comment", "put the comment above the command"
             message = f"a {what} follows this backslash, so the shell ends the command here"
+            if match[0][2:3] == "#":
+                message = "behind a backslash and one blank # begins an argument: the command ends with this line"
             self._problem(f"{what}-after-backslash", start, match.end(), message, remedy)
             self.at = match.end() + 1
         elif match := _DOUBLED_CONTINUATION.match(self.text, start):

@@ -12,6 +12,7 @@ from typing import Final
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.engines.start_names import BEHIND_A_SENTENCE
 from moonpad.explain.shell.command_slips import with_commands
+from moonpad.explain.shell.joined_lines import with_lines_apart
 from moonpad.explain.shell.lost_lines import with_images
 from moonpad.explain.source_text import IGNORED, Problems
 from moonpad.explain.template_defaults import with_defaults
@@ -32,8 +33,6 @@ _LEAST_WORDS: Final = 6
 _NARROWEST: Final = 60
 _LEADING: Final = re.compile(r"\n[ \t]*\\[ \t]+(?=-)")
 """`\\ --reasoning-parser deepseek_r1` behind a line without a backslash."""
-_FLAT: Final = re.compile(r"^.*(?: \\[ \t]+-.*){2,}$", re.MULTILINE)
-"""A command whose lines a post has joined, with the backslashes that ended them."""
 _TORN: Final = re.compile(r"(?<=[ \t=])(/[\w./-]{8,200})\n(?=([\w.-]{1,80}/[\w./-]{3,200})(?:[ \t\\]|\n|$))")
 """A path that goes on in the next line."""
 _GLUED: Final = re.compile(r"(?<=[ \t])(?P<word>[^\s#\\][^\s\\]*)\\\n(?P<option>--[a-z][\w-]*)")
@@ -225,7 +224,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
         text = _IN_LINE.sub(_outside_of_quotes, _TAG_LINE.sub(_ignored, text))
     text = _LEADING.sub(lambda match: _led(match, start, problems), text)
     text = _GLUED.sub(lambda match: _apart(match, start, problems), text)
-    text = _FLAT.sub(lambda line: _flattened(line, start, problems), text)
+    text = with_lines_apart(text, start, problems)
     text = _TORN.sub(lambda match: _mended(match, start, problems), text)
     text = with_commands(_unwrapped(text, start, problems), start, problems)
     return with_images(text, start, problems)
@@ -340,13 +339,6 @@ def _apart(match: re.Match[str], start: int, problems: Problems) -> str:
     message = f"no blank in front of this backslash, and none below: the shell makes one word of the lines, {glued}"
     problems.add("missing-blank", at, at + 1, message, "write a blank in front of the backslash")
     return f"{match['word']}  {match['option']}"
-
-
-def _flattened(match: re.Match[str], start: int, problems: Problems) -> str:
-    at = start + match.start() + match.group().index(" \\ ") + 1
-    message = "inside a line a backslash takes the blank behind it into the next word, which is then no option"
-    problems.add("space-after-backslash", at, at + 1, message, "take the backslashes out, or end the lines there")
-    return re.sub(r"\\(?=[ \t]+-)", " ", match.group())
 
 
 def _unwrapped(text: str, start: int, problems: Problems) -> str:

@@ -30,6 +30,7 @@ from moonpad.explain.checks.containers.loopback_of_host import loopback_of_host
 from moonpad.explain.checks.containers.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
 from moonpad.explain.checks.containers.nameless_user import nameless_user
 from moonpad.explain.checks.containers.outside_variables import variables_outside
+from moonpad.explain.checks.containers.program_images import left_image, program_of_image
 from moonpad.explain.checks.containers.tab_images import image_of_other_tab
 from moonpad.explain.checks.containers.variables_of_no_release import variables_of_no_release
 
@@ -51,6 +52,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     image_of_other_chip,
     image_of_other_maker,
     image_of_processor,
+    program_of_image,
+    left_image,
     image_reference,
     options_without_program,
     started_twice,

@@ -15,6 +15,7 @@ from moonpad.explain.checks.installs.examples_of_clone import examples_of_clone
 from moonpad.explain.checks.installs.install_options import unknown_to_installer
 from moonpad.explain.checks.installs.install_values import download_by_address, second_index
 from moonpad.explain.checks.installs.package_sources import not_installable
+from moonpad.explain.checks.installs.python_downloads import folder_in_cache, folder_of_mount
 from moonpad.explain.checks.installs.shallow_clones import commit_of_shallow
 from moonpad.explain.checks.installs.two_caches import cache_of_download, folder_beside, folder_of_download
 
@@ -27,6 +28,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     examples_of_clone,
     cache_of_download,
     folder_beside,
+    folder_in_cache,
+    folder_of_mount,
     folder_of_download,
     code_left_behind,
     cached_root,

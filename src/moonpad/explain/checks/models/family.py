@@ -20,6 +20,7 @@ from moonpad.explain.checks.models.gguf_parts import digits_of_part, parts_of_se
 from moonpad.explain.checks.models.gguf_sizes import SIZE_CHECKS
 from moonpad.explain.checks.models.guarded_files import guarded_file
 from moonpad.explain.checks.models.heading_models import kind_of_heading, model_of_heading
+from moonpad.explain.checks.models.hybrid_parsers import parser_of_hybrid
 from moonpad.explain.checks.models.layout_checks import heads_of_others
 from moonpad.explain.checks.models.local_checks import chat_template, expert_method
 from moonpad.explain.checks.models.model_addresses import page_as_model, path_of_host
@@ -56,6 +57,7 @@ from moonpad.explain.checks.models.weights_file import WEIGHTS_CHECKS
 FAMILY: Final[tuple[Check, ...]] = (
     *MODEL_CHECKS,
     parser_family,
+    parser_of_hybrid,
     repository,
     hub_of_repository,
     repository_of_draft,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
 from typing import Final
@@ -40,6 +40,8 @@ tokenizer of Mistral knows calls (vllm-project/vllm, entrypoints/openai: the con
 _LONGEST: Final = 2000
 _LIKE: Final = 0.8
 _REFUSED_SOMEWHERE: Final = ": some releases refuse it, others fail on using it"
+_SEPARATORS: Final = re.compile(r"[-_.]")
+_FEWEST_LETTERS: Final = 5
 _EXAMPLES: Final = frozenset({"example", "my_parser", "custom"})
 """Parsers that guides write to show how one is added."""
 _ADDED: Final = re.compile(r"^[^#]*=[ \t]*[(\"'][^#]*--(?:tool|reasoning)[-_]parser[-_]plugin\b")
@@ -179,7 +181,7 @@ def _unknown_parser(
         return
     called = name or next((each for each in (reading.model, reading.served_name or "") if family_of(each)), "")
     parser = own_parser(called) if called else ""
-    right = parser if parser in names else ""
+    right = parser if parser in names else _called_otherwise(given, names)
     having = _having(program, flag, given)
     message = f'{options.version} has no parser "{shortened(given)}"{_REFUSED_SOMEWHERE}'
     edits = [Edit(place.index, place.length, (flag, right))] if right else []
@@ -204,6 +206,13 @@ def _unread(remark: Remark, switch: str) -> Remark:
         return remark
     message = remark.finding.message.replace(_REFUSED_SOMEWHERE, f": with {switch} the start ends at it")
     return replace(remark, finding=replace(remark.finding, severity=Severity.WARNING, message=message))
+
+
+def _called_otherwise(given: str, names: Sequence[str]) -> str:
+    """`openai_gptoss` for `gpt_oss`, as another engine calls it: the only name that ends with the same letters."""
+    plain = _SEPARATORS.sub("", given.casefold())
+    alike = [each for each in names if _SEPARATORS.sub("", each.casefold()).endswith(plain)]
+    return alike[0] if len(alike) == 1 and len(plain) >= _FEWEST_LETTERS else ""
 
 
 def _has_plugin(reading: Reading) -> bool:

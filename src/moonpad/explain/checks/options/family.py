@@ -8,6 +8,7 @@ from moonpad.explain.checks.check_case import Check
 from moonpad.explain.checks.options.asked_releases import illegal_by_asked, refused_by_asked
 from moonpad.explain.checks.options.file_options import FILE_OPTIONS
 from moonpad.explain.checks.options.glued_options import GLUED_CHECKS
+from moonpad.explain.checks.options.hub_variables import variables_of_hub
 from moonpad.explain.checks.options.lone_program import no_subcommand
 from moonpad.explain.checks.options.module_names import misspelt_module, package_alone
 from moonpad.explain.checks.options.option_file_keys import OPTION_FILE_KEY_CHECKS
@@ -33,6 +34,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     colon_for_blank,
     variable_for_option,
     unread_variables,
+    variables_of_hub,
     switch_as_text,
     number_as_variable,
     file_for_folder,

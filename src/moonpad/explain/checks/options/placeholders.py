@@ -15,6 +15,8 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
 _LONGEST: Final = 1000
+_FENCE: Final = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*$")
+_HEADING: Final = re.compile(r"#{1,6}[ ]+\S")
 _SHOWN: Final = 6
 _MOST: Final = 50
 
@@ -209,6 +211,7 @@ def _of_lines(commands: Sequence[Command], script: Script) -> Iterator[tuple[int
     above = [word.end_line for command in others if command.line < first for word in command.words[-1:]]
     top = max((line for line in above if line < first), default=0)
     script.budget.work(max(0, last - top) + len(script.commands), "its placeholders")
+    top = _behind_section(top, first, script) if top and script.markdown else top
     in_docstrings = _docstrings(script) if not script.markdown else frozenset()
     for line in range(top + 1, min(last, len(script.lines)) + 1):
         if line in in_docstrings:
@@ -226,6 +229,13 @@ def _of_lines(commands: Sequence[Command], script: Script) -> Iterator[tuple[int
     for command in script.commands:
         if command.program == "docker" and top < command.line < first:
             yield from ((word.line, "", text) for word in command.words for text in placeholders_in(word.text))
+
+
+def _behind_section(top: int, first: int, script: Script) -> int:
+    """Where the block of the start above ends, if a heading parts the two: what stands in it below is of that start."""
+    end = next((line for line in range(top + 1, first) if _FENCE.match(script.lines[line - 1])), 0)
+    parted = end and any(_HEADING.match(script.lines[line - 1]) for line in range(end + 1, first))
+    return end if parted else top
 
 
 def _empty_lists(script: Script, top: int, end: int) -> Iterator[tuple[int, str, str]]:

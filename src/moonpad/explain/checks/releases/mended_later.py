@@ -37,7 +37,14 @@ from moonpad.explain.checks.releases.error_agreement import (
     shares_particulars,
     symbol_pairs,
 )
-from moonpad.explain.checks.releases.fault_kernels import is_of_tool, runs_aiter, runs_attention
+from moonpad.explain.checks.releases.fault_kernels import (
+    devices_apart,
+    in_blocks,
+    is_of_tool,
+    kinds_named,
+    runs_aiter,
+    runs_attention,
+)
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.idle_options import idle_options, is_of_idle
 from moonpad.explain.checks.releases.known_reports import report_remark
@@ -81,9 +88,19 @@ _OF_GPUS: Final = re.compile(
     r"|FA[34]|SM ?\d{2,3})\b"
 )
 """What a fault names that is of GPUs alone: the NPUs of Ascend have kernels of their own."""
+_PER_TENSOR: Final = re.compile(r"\bper[- ]tensor\b(?!.*\bblock)", re.IGNORECASE)
+"""Faults of weights with one scale for each tensor."""
+_PLATFORMS: Final = frozenset(map(str, Platform))
+_STOPS: Final = re.compile(
+    r"\bfails? (?:at|on|in|to)\b|\babort|\bNaN\b|\bgarbage\b|\bhangs?\b|\bcrash"
+    r"|\bdo(?:es)? not (?:start|run|load)\b|Error\b"
+)
+"""What a fault does that ends the start, or spoils every answer."""
 _LEAST: Final = 3
 """So much has to agree where no release is named: two settings, or one with a model or its group; one less where it is
 about devices, which then have to be known."""
+_BEGINNING: Final = 12
+"""Words of a command among which its model stands."""
 _BY_NAME: Final = 6
 """So many of the newest that are about a model alone, by its name, are told beside those."""
 
@@ -108,9 +125,14 @@ def mended_later(case: Case) -> Iterator[Remark]:
     formats = _formats(called, case) if near else ()
     of_model = _looked_at(tuple(called), tuple(formats))
     met = [row for row in near if _is_of_model(row, called, formats, of_model) and _is_met(row, case, spoken)]
+    kinds, blocks = (kinds_named(case), in_blocks(case)) if met else ((), False)
+    met = [row for row in met if not devices_apart(row, kinds, case)]
+    met = [row for row in met if not (blocks and _PER_TENSOR.search(row.fault))]
     met = [row for row in met if is_of_tool(row.methods, called, case) and not _is_reported(row, case)]
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
+    if case.cluster is not None and case.version:
+        met.sort(key=lambda row: not ({*row.devices} - _PLATFORMS and _STOPS.search(row.fault)))
     errors = error_pairs(case.script) if met else frozenset()
     words = told_words(case.script) if met else frozenset()
     case.script.budget.work(len(met) if words else 0, "what later releases mended")
@@ -121,11 +143,11 @@ def mended_later(case: Case) -> Iterator[Remark]:
     named = {id(row) for row in met if shares_particulars(row.fault, errors) and shared_pairs(row.fault, symbols)}
     if named:  # by a function of its own: more than the words in which many faults end
         told = named | {id(row) for row in met if id(row) in told and shares_particulars(row.fault, errors)}
-    kinds = told_kinds(case.script) if met and not told and not case.version else frozenset()
-    if kinds:
+    ends = told_kinds(case.script) if met and not told and not case.version else frozenset()
+    if ends:
         sure = [row for row in met if row.models and (case.cluster is not None or not row.devices)]
         sure = [row for row in sure if not is_of_pictures_alone(case.script, row.fault)]
-        told = {id(row) for row in sure if kinds & kinds_of(row.fault) and not came_after(row.since, then)}
+        told = {id(row) for row in sure if ends & kinds_of(row.fault) and not came_after(row.since, then)}
     met.sort(key=lambda row: id(row) not in told)
     met.sort(key=lambda row: -shared_pairs(row.fault, errors))
     met.sort(key=lambda row: id(row) not in named)
@@ -184,7 +206,15 @@ def _called(case: Case) -> Sequence[str]:
     names = model_names(case, True)
     known = case.checkpoint is not None or other_model(case.model_named) is not None
     spoken = "" if known else spoken_model(case.script)
-    return [*names, spoken] if spoken else names
+    return [*names, spoken] if spoken and not _is_of_another(spoken, case) else names
+
+
+def _is_of_another(spoken: str, case: Case) -> bool:
+    """Whether another start of the text serves that model, so that what the text says of it is said of that start."""
+    name, own = spoken.casefold(), {id(command) for command in case.commands}
+    others = [each for each in case.script.commands if each.program != "other" and id(each) not in own]
+    case.script.budget.work(len(others), "its engine commands")
+    return any(name in word.text.casefold() for command in others for word in command.argv[:_BEGINNING])
 
 
 def _is_reported(row: MendedFault, case: Case) -> bool:
