@@ -372,4 +372,5 @@ def test_weights_that_no_device_holds() -> None:
     (judged,) = ask(text)
     assert [finding.severity.value for finding in judged.findings if finding.code.value == "does-not-fit"] == ["error"]
     (wide,) = ask(text.replace('"1"', '"8"').replace("gpu: 1", "gpu: 8"))
-    assert "does-not-fit" not in {finding.code.value for finding in wide.findings}
+    found = [finding.severity.value for finding in wide.findings if finding.code.value == "does-not-fit"]
+    assert found == ["note"]  # of eight devices whose kind nobody names some hold them

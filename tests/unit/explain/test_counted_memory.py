@@ -12,7 +12,9 @@ COMMAND = "vllm serve moonshotai/Kimi-K2.5 --trust-remote-code --tensor-parallel
 
 
 def short(one: Judged) -> list[str]:
+    """Of devices that are usual it is told in a note which are too small."""
     found = [finding for finding in one.findings if finding.code in (Code.DOES_NOT_FIT, Code.TIGHT)]
+    found = [finding for finding in found if "too large for" not in finding.message]
     assert all(finding.severity is Severity.WARNING for finding in found)
     return [finding.message for finding in found]
 
