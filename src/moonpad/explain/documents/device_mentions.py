@@ -13,6 +13,7 @@ from msgspec import Struct
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware, hardware
 from moonpad.explain.documents import device_patterns
+from moonpad.explain.documents.brief_names import is_label
 from moonpad.explain.documents.denied_devices import as_there_are, is_denied
 from moonpad.explain.documents.device_patterns import WORDS
 from moonpad.explain.documents.device_sums import is_sum, summed_kinds
@@ -270,7 +271,7 @@ def _kinds_in(lines: tuple[str, ...]) -> tuple[Mention, ...]:
         if any(char.isdigit() for char in short) or "Spark" in short:
             places = sorted((*alone.finditer(short), *_PRODUCT.finditer(short)), key=lambda match: match.start())
             places = [match for match in places if _SURE.search(match["device"]) and not _is_example(short, match)]
-            places = device_patterns.without_series(places, short)
+            places = [each for each in device_patterns.without_series(places, short) if not is_label(short, each)]
             sizes = [None if is_sum(short, each.end()) else each.groupdict().get("size") for each in places]
             pieces = zip(places, sizes, strict=True)
             found += [Mention(number, *_kind(match["device"], size), None, bool(size)) for match, size in pieces]
