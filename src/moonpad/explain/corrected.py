@@ -17,6 +17,7 @@ from moonpad.explain.into_other_faults import but_into_others
 from moonpad.explain.mended_lines import mended, mended_line
 from moonpad.explain.needed_beside import with_needed
 from moonpad.explain.nodes_alike import mended_alike
+from moonpad.explain.open_arguments import passes_arguments_on
 from moonpad.explain.programs import identify, listens
 from moonpad.explain.results import FILL_IN, Better, Edit, Judged, Line, Remark, edited
 from moonpad.explain.shell.cut_commands import AS_LABELLED, DRAFT_TOLD
@@ -39,6 +40,8 @@ _LEFT_OUT: Final = re.compile(r"\[(?:\.{3}|…)\]")
 
 def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
+    if any(map(passes_arguments_on, meant.commands)):
+        return replace(judged, better=())  # what they add may be what a line to copy would change
     again = _asked_once(again)
     judged = _but_refused_options(_without_needless(_without_advice_alone(judged), meant, again), meant, again)
     judged = mended_alike(judged, meant)

@@ -57,7 +57,7 @@ from moonpad.explain.model_detection import as_spoken_name, folder_of, is_variab
 from moonpad.explain.model_images import first_to_serve
 from moonpad.explain.named_elsewhere import named_elsewhere
 from moonpad.explain.online_formats import checkpoint_as_loaded
-from moonpad.explain.own_extensions import but_extended
+from moonpad.explain.open_arguments import but_of_others
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
 from moonpad.explain.partial_loads import encoder_alone, part_of_machines
@@ -202,7 +202,7 @@ class Deployment(Struct, frozen=True):
             self.engine.name,
             version.text or newest(self.engine.program),
             version.because,
-            tuple(without_twins(but_extended(but_added(remarks, self.script), commands[0]))),
+            tuple(without_twins(but_of_others(but_added(remarks, self.script), commands[0], unjudged))),
             version_behind=version.behind,
             layout=first.layout,
             settings=first.settings,

@@ -14,6 +14,7 @@ from moonpad.engines.command_line import CommandLine
 from moonpad.engines.value_checks import ENDPOINT, SWITCHED, unresolved
 from moonpad.explain.commands import LIST_CUT, Command, Word, stands_for_more
 from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, SIZES
+from moonpad.explain.open_arguments import OWN_ARGUMENTS
 from moonpad.explain.results import Remark, shortened
 from moonpad.explain.shell.cut_commands import AS_LABELLED, CUT
 from moonpad.values.finding import Code
@@ -75,7 +76,12 @@ def missing_pieces(
     pieces = [*_values(reading, line, given), *_other_names(reading, given)]
     if not given:
         others = (*_more_options(command, reading, line), *_absent_files(reading, line, files))
-        pieces += (Missing(what, open_ended, place, more_options=True) for place, what in others)
+        # The script's own arguments are few, and what its author has written of the layout is what it has.
+        own = open_ended & {CONTEXT} if "tp" in given_here else open_ended
+        pieces += (
+            Missing(what, own if what.strip("\"'") in OWN_ARGUMENTS else open_ended, place, more_options=True)
+            for place, what in others
+        )
         if command.more and not given_here & {*SIZES}:
             pieces.append(Missing(command.more, open_ended, len(command.argv), more_options=True))
         elif command.more in CUT or command.more == AS_LABELLED:

@@ -61,15 +61,33 @@ def test_what_is_said_beside_it_closes_it(text: str, piece: str) -> None:
 
 
 def test_nothing_is_called_missing_where_anything_may_follow() -> None:
-    assert Code.MISSING_FLAG not in {finding.code for finding in ask_one(f'vllm serve {K2T} -tp 8 "$@"').findings}
+    open_ended = ask_one(f'vllm serve {K2T} -tp 8 "$@"').findings
+    assert not [each for each in open_ended if each.code is Code.MISSING_FLAG and each.where != "$@"]
     assert Code.MISSING_FLAG in {finding.code for finding in ask_one(f"vllm serve {K2T} -tp 8").findings}
 
 
 def test_a_layout_that_is_there_is_shown() -> None:
-    judged = ask_one(f'vllm serve {K2T} -tp 8 "$@"')
+    judged = ask_one(f"vllm serve {K2T} -tp 8 $EXTRA_ARGS")
     assert judged.layout_words == "TP8 layout not known"
     assert "tp" not in judged.unknown
     assert {"pp", "dp", "max_model_len"} <= judged.unknown
+
+
+@pytest.mark.parametrize("arguments", ['"$@"', "$*", "$@"])
+def test_beside_the_arguments_of_the_script_the_layout_that_is_written_is_judged(arguments: str) -> None:
+    judged = ask_one(f"vllm serve {K2T} -tp 8 {arguments}", "8xRTX4090-48G")
+    assert judged.layout_words == "TP8"
+    assert judged.unknown == {"max_model_len"}
+    assert judged.fits is False
+    assert not [finding for finding in judged.findings if finding.severity is Severity.ERROR]
+    assert judged.corrected == judged.better == ()
+
+
+def test_they_are_named_where_all_else_is_written() -> None:
+    judged = ask_one(f'vllm serve {K2T} -tp 8 --max-model-len 32768 "$@"', "8xH200")
+    assert judged.fits
+    assert judged.corrected == judged.better == ()
+    assert "$@ adds is not known" in " ".join(finding.message for finding in judged.findings)
 
 
 def test_an_unknown_context_leaves_the_weights_to_be_judged() -> None:
