@@ -172,6 +172,8 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
     releases = _not_before(first, accepting)
     if accepting and not releases:
         return ""
+    if releases and set(versions(book.program)).isdisjoint(releases):  # those of the engine that it builds upon
+        return f"no release up to {newest(book.program)} has it, one that builds upon {releases[0]} may: {ask}"
     if releases and releases[-1] != newest(book.program):
         return f"{spans_of(book.program, releases)} {'has' if len(releases) == 1 else 'have'} it: {ask}"
     gone = next((change for change in book.now if change.flag == option.written and change.since), None)
