@@ -16,8 +16,9 @@ from moonpad.explain.checks.installs.install_options import unknown_to_installer
 from moonpad.explain.checks.installs.install_values import download_by_address, second_index
 from moonpad.explain.checks.installs.package_sources import not_installable
 from moonpad.explain.checks.installs.python_downloads import folder_in_cache, folder_of_mount
+from moonpad.explain.checks.installs.served_folders import file_of_subfolder, folder_beside
 from moonpad.explain.checks.installs.shallow_clones import commit_of_shallow
-from moonpad.explain.checks.installs.two_caches import cache_of_download, folder_beside, folder_of_download
+from moonpad.explain.checks.installs.two_caches import cache_of_download, folder_of_download
 
 FAMILY: Final[tuple[Check, ...]] = (
     second_index,
@@ -28,6 +29,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     examples_of_clone,
     cache_of_download,
     folder_beside,
+    file_of_subfolder,
     folder_in_cache,
     folder_of_mount,
     folder_of_download,
