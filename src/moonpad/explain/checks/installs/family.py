@@ -9,6 +9,7 @@ from moonpad.explain.checks.installs.arch_of_name import arch_of_name
 from moonpad.explain.checks.installs.build_switches import built_for_hosts
 from moonpad.explain.checks.installs.cache_roots import cached_root
 from moonpad.explain.checks.installs.clone_steps import beside_the_clone
+from moonpad.explain.checks.installs.copied_programs import program_without_libraries
 from moonpad.explain.checks.installs.download_parts import download_of_part
 from moonpad.explain.checks.installs.download_patterns import code_left_behind
 from moonpad.explain.checks.installs.examples_of_clone import examples_of_clone
@@ -39,4 +40,5 @@ FAMILY: Final[tuple[Check, ...]] = (
     not_installable,
     download_of_part,
     arch_of_name,
+    program_without_libraries,
 )
