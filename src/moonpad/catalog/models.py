@@ -21,7 +21,8 @@ __all__ = ["Model", "find_model", "models", "native_siblings", "same_in_formats"
 FILE: Final = "models.toml"
 
 
-_GGUF_FILE: Final = re.compile(r"(?:-\d{1,8}-of-\d{1,8})?\.gguf$")
+_GGUF_FILE: Final = re.compile(r"(?:-(?:\d{1,8}|\*)-of-(?:\d{1,8}|\*))?\.gguf$")
+"""`-00001-of-*.gguf` too: the shell writes the number."""
 _TYPE_LEFT_OPEN: Final = re.compile(
     r"[-_.]+(?:\.{2,}|…|x{2,}|\*|<[^<>]{1,40}>|\{[^{}]{1,40}\}|\$\{?\w{1,40}\}?|quant|type)"
 )

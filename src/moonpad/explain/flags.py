@@ -36,6 +36,7 @@ from moonpad.explain.meeting_options import meeting_remarks
 from moonpad.explain.misspelt_options import misspelt_remarks
 from moonpad.explain.misspelt_variables import counts_on, under_name, with_meant_name
 from moonpad.explain.nearest_names import RENAMED, alike_first, declared_like, name_meant, nearest_name
+from moonpad.explain.negated_options import switched_off
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import later_taking, later_with
 from moonpad.explain.results import FILL_IN, Edit, FileEdit, Remark, make_remark, shortened
@@ -156,7 +157,8 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
     written = option.written
     if is_cut_off(written):
         return
-    if (said := said_today(words, option, book) or said_of_older(words, option, book)) is not None:
+    said = said_today(words, option, book) or said_of_older(words, option, book) or switched_off(option, book)
+    if said is not None:
         yield said
         return
     match option.problem:

@@ -235,7 +235,7 @@ def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:
     before: dict[int, tuple[str, ...]] = {}
     added: list[str] = []
     inside = [text for edit in edits if edit.at < len(words) for text in edit.words]
-    for edit in edits:
+    for edit in _carried(words, edits):
         if edit.at >= len(words):
             if not _contains(added, edit.words) and not _contains(inside, edit.words):
                 added += edit.words
@@ -250,6 +250,20 @@ def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:
         result += (*before.get(at, ()), *edit.words)
         at += edit.length
     return (*result, *added)
+
+
+def _carried(words: Sequence[str], edits: Sequence[Edit]) -> Sequence[Edit]:
+    """The edits, of which those that move a value move it as another one mends it: `--model FOLDER` becomes the first
+    word, and is another folder."""
+    within = {at for edit in edits if edit.length > 1 for at in range(edit.at + 1, edit.at + edit.length)}
+    renamed = {
+        words[edit.at]: edit.words[0]
+        for edit in edits
+        if edit.at in within and edit.at < len(words) and edit.length == 1 == len(edit.words) and "/" in words[edit.at]
+    }
+    if not renamed:
+        return edits
+    return [replace(edit, words=tuple(renamed.get(word, word) for word in edit.words)) for edit in edits]
 
 
 def _both(words: Sequence[str], first: Edit, other: Edit) -> Edit:

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
+from moonpad.explain.builds import other_build, unnumbered_image
+from moonpad.explain.checks.certainty import OF_NO_LIST
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.said_to_start import is_said_to_start
 from moonpad.explain.patched_builds import of_patched
 from moonpad.explain.results import Remark
@@ -24,6 +27,12 @@ _SOME_REFUSE: Final = re.compile(r"; \S+ to \S+ refuse it\.")
 """What the newest release takes and those before it do not (catalog/options/data/changes.toml)."""
 _OF_NO_RELEASE: Final = re.compile(r"; (?:releases that are not recorded may have it|no release from \S+ on has it)\b")
 """What is said of a name that no recorded release has (checks/certainty.py)."""
+_OWN_BUILD: Final = re.compile(
+    r"\bgit\b[^\n]{0,80}\b(?:clone|checkout|apply|pull)\b|\bgit\+|\binstall\b[^\n]{0,80}(?:[ \t]-e[ \t]|--editable)"
+    r"|\bplug-?in|\bfork(?:ed)?\b|\bpatch(?:ed|es)?\b|\bPYTHONPATH\b|/pull/\d|\bbranch\b|插件|分支",
+    re.IGNORECASE,
+)
+"""What a text that runs no published release speaks of."""
 _SHOWN_ON: Final = re.compile(r"\b(?:enabled|active|activated|in use)\b(?![ ](?:by|with|via|when|if|through|using)\b)")
 _RUNS: Final = re.compile(r"\bthis (?:one |command |line )?(?:runs|works|starts|is fine)\b", re.IGNORECASE)
 _ABOVE: Final = 3
@@ -47,6 +56,7 @@ def but_run(remarks: Iterable[Remark], command: Command, script: Script, *, name
     """Those that the newest release alone refuses as notes, which change nothing, where no release is `named` and by
     the text an older one runs; as of builds whose files the text changes."""
     runs = cache(lambda: is_past_its_options(command, script) or is_said_to_start(script, (command,)))
+    published = cache(lambda: _is_of_a_release(command, script))
     for remark in of_patched(remarks, command, script):
         finding = remark.finding
         refuses = not named and finding.severity is Severity.WARNING and finding.code in _OF_THE_PARSER
@@ -58,7 +68,19 @@ def but_run(remarks: Iterable[Remark], command: Command, script: Script, *, name
         elif not named and _OF_NO_RELEASE.search(finding.message) and _is_shown_on(finding.where, script):
             message = f"{finding.message.partition('; ')[0]}; a line of the log has it at work, so that build has it"
             remark = _as_note(remark, message, "keep it for that build")
+        elif finding.message.endswith(OF_NO_LIST) and finding.severity is Severity.WARNING and published():
+            remark = replace(remark, ends_start=not runs())
         yield remark
+
+
+def _is_of_a_release(command: Command, script: Script) -> bool:
+    """Whether nothing speaks of another build than those that are published, whose lists of names may be longer."""
+    if command.fork or other_build(command) or unnumbered_image(command):
+        return False
+    script.budget.once("builds of one's own", len(script.lines), "the text around its engine commands")
+    name = command.program.partition(" ")[0]
+    of_a_night = any("ightly" in line and name in line[:_LONGEST].casefold() for line in script.lines)
+    return not (of_a_night or is_in_lines(_OWN_BUILD, script.lines, _LONGEST))
 
 
 def _is_shown_on(option: str, script: Script) -> bool:

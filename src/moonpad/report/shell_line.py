@@ -21,6 +21,8 @@ _OF_MANIFESTS: Final = re.compile(r"\$\(([A-Z][A-Z0-9_]*)\)")
 _CONTINUED: Final = re.compile(r"[ \t]*\\\n[ \t]*")
 _WITHIN: Final = re.compile(r"(?<=\$\()\s*\n\s*|\s*\n\s*(?=\)$)")
 _HOME: Final = "~/"
+_FILES: Final = re.compile(r"\*(?=(?:-of-(?:\d+|\*))?\.gguf$)", re.ASCII)
+"""What the shell fills in for a part of a set, `-00001-of-*.gguf`: in quotes it would be the name of a file."""
 _BACKSLASHED: Final = r"\\\g<0>"
 
 
@@ -73,7 +75,8 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
     if word == "$*" and "*" in unresolved:
         return word  # in quotes it would be one argument
     if not kept:
-        return shell_word(word)
+        parts = _FILES.split(word)
+        return "*".join(shell_word(part) if part else "" for part in parts) if len(parts) > 1 else shell_word(word)
     text, at = "", 0
     for start, end in kept:
         text += _outside(word[at:start]) + _in_one_line(word[start:end])

@@ -49,3 +49,17 @@ def test_a_command_in_such_an_image_is_judged_by_its_release() -> None:
     )
     (judged,) = ask(text)
     assert judged.version == "0.10.2"
+
+
+@pytest.mark.parametrize(
+    ("image", "held"),
+    [
+        ("reg.team.cn/ext/finch-48b-tree_0.5.0-gems_5.0.2-vllm_0.13.0-torch_2.9.0_cu128:2605", {"vllm": "0.13.0"}),
+        ("reg.team.cn/ext/finch-instruct-cuda12.8-sglang-v0.5.3-amd64:latest", {"sglang": "0.5.3"}),
+        ("reg.team.cn/ext/finch-instruct-vllm-plugin-v0.3.1:latest", {}),
+        ("reg.team.cn/ext/finch-instruct-myvllm0.8.5-amd64:latest", {}),
+        ("reg.team.cn/ext/finch-instruct-for-vllm-v0.1.2:latest", {}),
+    ],
+)
+def test_the_name_of_an_image_may_list_what_it_holds(image: str, held: dict[str, str]) -> None:
+    assert versions_of(f"docker run -itd --gpus=all {image} sleep infinity")[0] == held

@@ -37,6 +37,8 @@ from moonpad.values.versions import since
 _OF_A_RELEASE: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
 _OF_THE_PARSER: Final = (" does not take ", " needs a value", " takes no value")
 """What is said of a value by the options of a release alone."""
+OF_NO_LIST: Final = "no recorded release takes it, a plugin or another build may"
+"""Said of a name from a list: the parser of the release that is judged ends at it (taken_options.py)."""
 _ALIKE: Final = 0.8
 _MEANT: Final = re.compile(r"did you mean (--?[\w.-]{1,80})\?")
 _OF_ITS_BUILD: Final = "take the build that has them, or leave them out"
@@ -158,7 +160,7 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
             return f"no recorded release takes it, a build with a newer model may: {ask}"
         if taking or not _is_plugged_in(option, book):
             return ""
-        return "no recorded release takes it, a plugin or another build may"
+        return OF_NO_LIST
     if named and _OF_A_DAY.search(version.because) and code is Code.UNKNOWN_FLAG:
         return "" if releases_with(book.program, option.written) or _is_slip(option, book) else "this build may"
     if named:
@@ -170,6 +172,8 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
     releases = _not_before(first, accepting)
     if accepting and not releases:
         return ""
+    if releases and set(versions(book.program)).isdisjoint(releases):  # those of the engine that it builds upon
+        return f"no release up to {newest(book.program)} has it, one that builds upon {releases[0]} may: {ask}"
     if releases and releases[-1] != newest(book.program):
         return f"{spans_of(book.program, releases)} {'has' if len(releases) == 1 else 'have'} it: {ask}"
     gone = next((change for change in book.now if change.flag == option.written and change.since), None)

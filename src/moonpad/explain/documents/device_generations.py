@@ -18,6 +18,9 @@ IN_TAGS: Final = re.compile(r"[\w.-]/[\w./-]{1,80}:[\w.-]{0,80}?(?<![a-z0-9])(mi
 _IN_WORDS: Final = re.compile(r"(?<![\w])(gfx942|gfx950|mi30x|mi35x)(?![\w])", re.IGNORECASE)
 _FOR_BUILDS: Final = re.compile(r"ROCM_ARCH|GPU_(?:TARGETS|ARCHS?)\b|HIP_ARCHITECTURES|offload-arch", re.IGNORECASE)
 """What a build is compiled for is a list of what it could run on."""
+_AT_RUN: Final = re.compile(r"(?<![\w-])GPU_ARCHS=[\"']?gfx\w+[\"']?(?=[ \t\\;&]|$)")
+"""One architecture, for which AITER compiles its kernels when they are first used (aiter/jit/core.py)."""
+_BUILDS: Final = re.compile(r"\b(?:pip3?|uv|cmake|make|setup\.py|ARG|RUN|docker[ ]build|build)\b")
 _HERE: Final = re.compile(r"\bhere[ ](?:for|on|with)[ ](?:(?:the|an?|AMD)[ ])*", re.IGNORECASE)
 BUILT_FOR: Final[Mapping[str, str]] = {"mi30x": "gfx942", "mi35x": "gfx950"}
 """A part of a tag → the generation that the image is built for."""
@@ -69,10 +72,16 @@ def spoken_generation(lines: Sequence[str]) -> str:
     memory, or where it speaks of another maker's or pulls an image for that."""
     if any("nvidia" in text[:LONGEST].casefold() or PULLED_FOR_CUDA.search(text[:LONGEST]) for text in lines):
         return ""
-    spoken = (text[:LONGEST].replace("_", "-") for text in lines if not _FOR_BUILDS.search(text[:LONGEST]))
+    spoken = (text[:LONGEST].replace("_", "-") for text in lines if not _is_for_builds(text[:LONGEST]))
     words = {match[1].lower() for text in spoken for match in _IN_WORDS.finditer(text)}
     generations = {BUILT_FOR.get(word, word) for word in words}
     return _ALIKE.get(next(iter(generations)), "") if len(generations) == 1 else ""
+
+
+def _is_for_builds(text: str) -> bool:
+    run = _AT_RUN.search(text)
+    rest = text if run is None or _BUILDS.search(text) else text[: run.start()] + text[run.end() :]
+    return _FOR_BUILDS.search(rest) is not None
 
 
 def alike(kinds: Sequence[str]) -> bool:

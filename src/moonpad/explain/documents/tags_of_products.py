@@ -14,6 +14,10 @@ _RELEASE: Final = (
     r"[_-]?v?(?P<version>[01]\.[0-9]{1,2}\.[0-9]{1,2}(?:\.[0-9]{1,2})?(?:\.?(?:rc|post|dev)[0-9]{1,6}){0,2})"
     r"(?![a-zA-Z0-9]|\.[0-9])"
 )
+_LONG_NAME: Final = re.compile(
+    r"(?<![\w.-])[\w.-]{1,80}/(?P<name>[a-z\d][\w.-]{20,254}):\w[\w.-]{0,127}(?![\w/.-])", re.ASCII
+)
+"""An image whose name lists what it holds, `…/finch-vllm_0.13.0-torch_2.9.0:2605`."""
 _NO_RELEASE: Final = re.compile(r"0\.[01]\.")
 """Numbers of products that are young themselves: `infera:vllm-v0.1.2`."""
 
@@ -23,6 +27,9 @@ def releases_in_tags(text: str, names: Mapping[str, Sequence[str]]) -> Iterator[
     every = tuple(word for words in names.values() for word in words)
     if ":" not in text or _tag(every).search(text) is None:
         return
+    for named in _LONG_NAME.finditer(text):
+        if held_release(named[0]) is None and (held := _release_in(named["name"], names)) is not None:
+            yield named.start(), *held, named[0]
     for reference in REFERENCE.finditer(text):
         if held_release(reference[0]) is None and (held := release_in_tag(reference[0], names)) is not None:
             yield reference.start(), *held, reference[0]
@@ -34,6 +41,10 @@ def release_in_tag(image: str, names: Mapping[str, Sequence[str]]) -> tuple[str,
     repository, _, tag = image.rpartition(":")
     if not any(char.isalpha() for char in repository.rpartition("/")[2]):
         return None
+    return _release_in(tag, names)
+
+
+def _release_in(tag: str, names: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
     for engine, words in names.items():
         for match in _tag(tuple(words)).finditer(tag) if words else ():
             version = match["version"]

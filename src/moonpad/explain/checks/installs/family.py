@@ -9,6 +9,7 @@ from moonpad.explain.checks.installs.arch_of_name import arch_of_name
 from moonpad.explain.checks.installs.build_switches import built_for_hosts
 from moonpad.explain.checks.installs.cache_roots import cached_root
 from moonpad.explain.checks.installs.clone_steps import beside_the_clone
+from moonpad.explain.checks.installs.copied_programs import program_without_libraries
 from moonpad.explain.checks.installs.download_parts import download_of_part
 from moonpad.explain.checks.installs.download_patterns import code_left_behind
 from moonpad.explain.checks.installs.examples_of_clone import examples_of_clone
@@ -16,8 +17,9 @@ from moonpad.explain.checks.installs.install_options import unknown_to_installer
 from moonpad.explain.checks.installs.install_values import download_by_address, second_index
 from moonpad.explain.checks.installs.package_sources import not_installable
 from moonpad.explain.checks.installs.python_downloads import folder_in_cache, folder_of_mount
+from moonpad.explain.checks.installs.served_folders import file_of_subfolder, folder_beside
 from moonpad.explain.checks.installs.shallow_clones import commit_of_shallow
-from moonpad.explain.checks.installs.two_caches import cache_of_download, folder_beside, folder_of_download
+from moonpad.explain.checks.installs.two_caches import cache_of_download, folder_of_download
 
 FAMILY: Final[tuple[Check, ...]] = (
     second_index,
@@ -28,6 +30,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     examples_of_clone,
     cache_of_download,
     folder_beside,
+    file_of_subfolder,
     folder_in_cache,
     folder_of_mount,
     folder_of_download,
@@ -37,4 +40,5 @@ FAMILY: Final[tuple[Check, ...]] = (
     not_installable,
     download_of_part,
     arch_of_name,
+    program_without_libraries,
 )

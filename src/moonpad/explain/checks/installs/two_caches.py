@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.repository_names import REPOSITORY
 from moonpad.explain.documents.line_search import is_in_lines
@@ -105,23 +104,6 @@ def folder_of_download(case: Case) -> Iterator[Remark]:
         remedy = f"serve {shortened(folder)}, or download into the shared cache, without a folder"
         yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--local-dir", message, remedy)
         return
-
-
-def folder_beside(case: Case) -> Iterator[Remark]:
-    """`--local-dir /models/kimi`, and a server that is given `/models/kimi-k2.5`, which nothing makes."""
-    script, model = case.script, case.first.model.rstrip("/")
-    if not model.startswith(("/", "./", "~/")) or unresolved(model) or not is_in_lines(_LOCAL, script.lines, _LONGEST):
-        return
-    parent = model.rpartition("/")[0]
-    lines = [text for _, text in numbered(script, 1, len(script.lines))]
-    found = [match["folder"].rstrip("/") for text in lines if (match := _INTO_FOLDER.search(text[:_LONGEST]))]
-    beside = [folder for folder in found if folder.rpartition("/")[0] == parent and not unresolved(folder)]
-    speaks = sum(model in text for text in lines)
-    if len(found) != 1 or not beside or beside[0] == model or speaks > 1 or case.commands[0].container is not None:
-        return
-    message = f"{shortened(model)} is served, and the weights are downloaded into {shortened(beside[0])}: the engine "
-    message += "takes a folder that is not there for the name of a repository, and ends"
-    yield make_remark(Severity.WARNING, Code.CONFLICT, "model", message, f"serve {shortened(beside[0])}")
 
 
 def _resolved(value: str, values: dict[str, str]) -> str:
