@@ -217,8 +217,8 @@ def test_a_setting_is_said_or_refused_and_never_dropped(engine: Engine, name: st
 
 def test_every_setting_is_asked_about() -> None:
     # The name of a draft is no option of its own: it names the sizes of what lies in the draft's folder. That the share
-    # of memory is kept is said by a variable, which explain alone reads.
-    assert set(FIELDS) | {"draft", "fraction_kept"} == set(field_names(Settings))
+    # of memory is kept is said by a variable, which explain alone reads, as it does the share of the states.
+    assert set(FIELDS) | {"draft", "fraction_kept", "state_pool_ratio"} == set(field_names(Settings))
 
 
 @EVERY

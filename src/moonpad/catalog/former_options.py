@@ -12,6 +12,7 @@ from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "former_options.toml"
 _LONGEST: Final = 200
+_MOST_WORDS: Final = 200
 
 
 class FormerOption(Struct, frozen=True, kw_only=True):
@@ -21,6 +22,8 @@ class FormerOption(Struct, frozen=True, kw_only=True):
     option: Text
     value: str = ""
     """Of these values alone, as a regular expression of the whole."""
+    beside: str = ""
+    """Where a word of the command has this in it alone, as a regular expression in any case: the name of a model."""
     write: tuple[str, ...] = ()
     """The words in its place, `{value}` in them what stood behind it."""
     asks: bool = False
@@ -55,12 +58,17 @@ def same_options(program: str) -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(sorted(others)) for name, others in pairs.items()}
 
 
-def former_option(program: str, option: str, values: Sequence[str]) -> FormerOption | None:
-    """The first row of the program, or of the one that it is built on, that is about the option with these values."""
+def former_option(program: str, option: str, values: Sequence[str], words: Sequence[str] = ()) -> FormerOption | None:
+    """The first row of the program, or of the one that it is built on, that is about the option with these values.
+    `words` are those of the command."""
     files = programs().get(program)
     names, value = (program, files.built_on if files else ""), " ".join(values)[:_LONGEST]
     for row in former_options():
         of_value = not row.value or re.fullmatch(row.value, value, re.IGNORECASE)
-        if row.program in names and row.option == option and of_value:
+        if row.program in names and row.option == option and of_value and _stands_beside(row, words):
             return row
     return None
+
+
+def _stands_beside(row: FormerOption, words: Sequence[str]) -> bool:
+    return not row.beside or any(re.search(row.beside, word[:_LONGEST], re.IGNORECASE) for word in words[:_MOST_WORDS])

@@ -47,6 +47,7 @@ WHOLE_VISION: Final = "--mm-enable-dp-encoder"
 KV_OFFLOAD: Final = "--enable-hierarchical-cache"
 KV_OFFLOAD_RATIO: Final = 2.0  # the default of --hicache-ratio
 KEEPS_FRACTION: Final = "SGLANG_AITER_HONOR_EXPLICIT_MEM_FRACTION"
+STATE_POOL_RATIO: Final = "--mamba-full-memory-ratio"
 DRAFT: Final = "--speculative-draft-model-path"
 GRAPHS_OFF: Final = ("--cuda-graph-backend-decode", "--cuda-graph-backend-prefill")
 
@@ -63,6 +64,7 @@ SOME_RELEASES: Final = (
     Option((TEXT_ONLY,), "flag", "0"),
     Option((WHOLE_VISION,), "flag", "0"),
     *(Option((flag,), "text", "1") for flag in GRAPHS_OFF),
+    Option((STATE_POOL_RATIO,), "float", "1"),
     Option(("--cuda-graph-bs",), "int", "+"),
     Option(("--kt-num-gpu-experts",), "int", "1"),
 )
@@ -174,6 +176,7 @@ def _settings(words: Words, env: Mapping[str, str]) -> Settings:
         max_num_batched_tokens=_chunk(words),
         gpu_memory_utilization=words.fraction("--mem-fraction-static"),
         fraction_kept=env.get(KEEPS_FRACTION, "").casefold() in ("true", "1", "yes", "y"),
+        state_pool_ratio=words.amount(STATE_POOL_RATIO),
         kv_cache_dtype=words.text("--kv-cache-dtype"),
         kv_cache_tokens=words.whole("--max-total-tokens", read=sglang_tokens),
         enforce_eager=bool(eager),

@@ -29,6 +29,8 @@ from moonpad.values.versions import since
 _OF_LAYOUT: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.CONFLICT, Code.INVALID_VALUE})
 """Errors whose mending may change what the deployment is."""
 
+_ASKS_FOR_EP: Final = frozenset({Code.UNKNOWN_FLAG, Code.CONFLICT, Code.MISSING_FLAG})
+
 _OF_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.LOGGED_FAILURE})
 
 _OPEN: Final = frozenset({AS_LABELLED, DRAFT_TOLD})
@@ -275,9 +277,10 @@ def _is_short(remark: Remark) -> bool:
 
 
 def _spreads_experts(remark: Remark, judged: Judged) -> bool:
-    """Whether it writes the engine's switch for a size of expert parallelism that the engine has no option for."""
+    """Whether it writes the engine's switch for a size of expert parallelism that the engine has no option for, or the
+    switch that another setting asks for: over the same devices."""
     switch = ENGINES[judged.engine].command_line.options.get("ep") if judged.engine in ENGINES else None
-    return remark.finding.code is Code.UNKNOWN_FLAG and any(edit.words == (switch,) for edit in remark.edits)
+    return remark.finding.code in _ASKS_FOR_EP and any(edit.words == (switch,) for edit in remark.edits)
 
 
 def _needs_its_pods(judged: Judged, command: Command) -> bool:

@@ -1,12 +1,12 @@
-"""Options that are added to a command of a text that tells its day: those that the release of that day takes as well as
-the newest, by which the command is judged."""
+"""A command of a text that tells its day, judged by the newest release: the options that are added to it are those that
+the release of that day takes as well, a variable that this one reads stays, and what ends its start counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
-from moonpad.catalog.options import OptionSet, newest, option_set, versions
+from moonpad.catalog.options import OptionSet, known_environment, newest, option_set, versions
 from moonpad.catalog.release_days import release_days, released_by
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Script
@@ -19,6 +19,8 @@ from moonpad.values.finding import OF_MEMORY, Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.versions import order
 
+_OLDER: Final = "in releases before "
+"""How a note begins about what ends the start of releases before another one (checks/releases/start_refusals.py)."""
 _OF_PARSER: Final = frozenset(
     {Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.RENAMED_FLAG, Code.PREFIX_FLAG, Code.INVALID_VALUE}
 )
@@ -34,7 +36,8 @@ def of_its_day(
     program, title = ENGINES[judged.engine].program, ENGINES[judged.engine].facts.title
     build = ENGINES[judged.engine].command_line.build
     own = {program, ENGINES[build.of].program} if build else {program}
-    if group.commands[0].program not in own or not (judged.better or any(map(_writes, judged.remarks))):
+    concerned = judged.better or any(_writes(each) or _is_of_older(each) for each in judged.remarks)
+    if group.commands[0].program not in own or not concerned:
         return judged
     script.budget.once("days of a text", len(script.lines), "the text around its engine commands")
     day = written_day(script.lines, group.commands[0].line)
@@ -52,7 +55,10 @@ def of_its_day(
     if options is None:
         return judged
     given = {word.text.partition("=")[0] for command in group.commands for word in command.argv}
-    remarks = tuple(_of_both(each, options, given, f"{title} {release}", day) for each in judged.remarks)
+    kept = _with_variables(judged.remarks, known_environment(program, release), release, day)
+    if any(map(_is_of_older, judged.remarks)):
+        kept = _as_refused_then(kept, by_release(group, release).remarks, release, day)
+    remarks = tuple(_of_both(each, options, given, f"{title} {release}", day) for each in kept)
     if not judged.better:
         return replace(judged, remarks=remarks)
     errors = _errors(by_release(group, release))
@@ -68,6 +74,43 @@ def _as_then(remark: Remark, older: str, release: str, day: str) -> Remark:
         return remark
     message = f"{finding.message.removesuffix('.')}; the text is of {day}, when {release} was the newest"
     return replace(remark, finding=replace(finding, severity=Severity.NOTE, message=message), ends_start=False)
+
+
+def _with_variables(remarks: Iterable[Remark], declared: Collection[str], release: str, day: str) -> tuple[Remark, ...]:
+    """A variable that the release of that day reads stays: what takes its place may not be there yet."""
+    return tuple(
+        _as_note(each, f"; the text is of {day}, when {release} was the newest, which reads it")
+        if each.finding.code is Code.DEAD_ENV and each.finding.where in declared
+        else each
+        for each in remarks
+    )
+
+
+def _as_refused_then(remarks: Iterable[Remark], then: Iterable[Remark], release: str, day: str) -> tuple[Remark, ...]:
+    """With the errors of the release of that day in place of the notes that releases before another one have them."""
+    errors = {each.finding.where: each for each in then if each.finding.severity is Severity.ERROR}
+    return tuple(
+        _refused(errors[each.finding.where], release, day)
+        if _is_of_older(each) and each.finding.where in errors
+        else each
+        for each in remarks
+    )
+
+
+def _refused(error: Remark, release: str, day: str) -> Remark:
+    message = f"{error.finding.message} with {release}, the newest on {day}, the day of the text"
+    return replace(error, finding=replace(error.finding, severity=Severity.WARNING, message=message))
+
+
+def _is_of_older(remark: Remark) -> bool:
+    return remark.finding.severity is Severity.NOTE and remark.finding.message.startswith(_OLDER)
+
+
+def _as_note(remark: Remark, more: str) -> Remark:
+    finding = replace(
+        remark.finding, severity=Severity.NOTE, message=f"{remark.finding.message.removesuffix('.')}{more}"
+    )
+    return replace(remark, finding=finding, edits=(), others=(), drop_variable=False, unsets=(), ends_start=False)
 
 
 def _with(better: Better, group: Group) -> Group:

@@ -21,7 +21,7 @@ def said_today(words: Sequence[str], option: Occurrence, book: Rulebook) -> Rema
         return None
     _, equals, value = words[option.index].partition("=")
     values = (value,) if equals else tuple(words[option.index + 1 : option.index + option.length])
-    former = former_option(book.program, option.written.replace("_", "-"), values)
+    former = former_option(book.program, option.written.replace("_", "-"), values, words)
     if former is None or (former.write and book.options.named(former.write[0].partition(".")[0]) is None):
         return None
     mended, message = former.words(values), f"{book.label} has no {option.written}"
@@ -42,7 +42,7 @@ def said_of_older(words: Sequence[str], option: Occurrence, book: Rulebook) -> R
         return None
     _, equals, value = words[option.index].partition("=")
     values = (value,) if equals else tuple(words[option.index + 1 : option.index + option.length])
-    former = former_option(book.program, option.written.replace("_", "-"), values)
+    former = former_option(book.program, option.written.replace("_", "-"), values, words)
     if former is None or former.asks:
         return None
     message = f"{option.written} is an option of older releases, and the nearest version recorded ({book.label}) has "

@@ -129,13 +129,14 @@ def paging_of(configuration: Configuration, limits: Limits, first: int, end: int
     drafted = settings.draft_tokens
     state = state_bytes(linear, tp, drafted)
     if rules.pool_ratio:
+        ratio = settings.state_pool_ratio or rules.pool_ratio
         asked = limits.max_num_seqs if not caches and settings.max_num_seqs else None
         return Paging(
             size,
             (with_mla * token_bytes + draft_token_bytes) * size,
             slot_bytes=(end - first - with_mla) * state,
             slots=copies + (drafted + 1 if drafted else 0),
-            pool_share=rules.pool_ratio / (1 + rules.pool_ratio),
+            pool_share=ratio / (1 + ratio),
             pool_slots=asked,
         )
     tokens = _tokens_holding(state, token_bytes, max(rules.block_step, limits.block_size))

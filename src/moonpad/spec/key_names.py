@@ -11,7 +11,9 @@ from moonpad.values.plan import Layout, Settings
 from moonpad.values.records import field_names
 
 LAYOUT_KEYS: Final = field_names(Layout)
-SETTING_KEYS: Final = tuple(name for name in field_names(Settings) if name != "executor")  # a spec's alone
+_NO_KEYS: Final = frozenset({"executor", "state_pool_ratio"})
+"""A spec's alone, and what a command line alone sets."""
+SETTING_KEYS: Final = tuple(name for name in field_names(Settings) if name not in _NO_KEYS)
 
 
 @cache

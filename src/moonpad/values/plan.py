@@ -44,6 +44,8 @@ class Settings(Struct, frozen=True):
     gpu_memory_utilization: float | None = None
     fraction_kept: bool = False
     """The engine takes the memory fraction that it is given, where it would take a part of it (SGLang with AITER)."""
+    state_pool_ratio: float | None = None
+    """The memory of the states of linear attention over that of tokens, as a command line gives it (SGLang)."""
     kv_cache_dtype: str | None = None
     kv_cache_gib: int | None = None
     """Bytes given to the KV cache on a CPU, in whole GiB; on devices the memory fraction decides instead."""

@@ -242,3 +242,8 @@ def test_a_chain_of_a_draft(algorithm: str, tokens: int) -> None:
     ).settings
     assert settings.draft_tokens == tokens
     assert settings.draft == ("lightseekorg/kimi-k2.6-eagle3-mla" if tokens else None)
+
+
+@pytest.mark.parametrize(("flags", "ratio"), [("--mamba-full-memory-ratio 0.5", 0.5), ("", None)])
+def test_the_share_of_the_states_is_read(flags: str, ratio: float | None) -> None:
+    assert read(f"--model-path moonshotai/Kimi-K3 --tp-size 8 {flags}").settings.state_pool_ratio == ratio

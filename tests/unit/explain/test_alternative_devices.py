@@ -20,6 +20,14 @@ def test_what_fits_on_one_of_them_is_no_error(named: str) -> None:
     assert "which the text names beside it, it fits" in verdict(judged)[0]
 
 
+def test_a_kernel_that_one_of_them_lacks_is_told_with_it() -> None:
+    named = "# runs on 8x H100 or 8x B200\n"
+    (judged,) = ask(f"{named}{SERVE} --attention-backend FLASHMLA")
+    assert "it fits, but there attention_backend FLASHMLA does not decode MLA" in verdict(judged)[0]
+    (plain,) = ask(f"{named}{SERVE}")
+    assert "but there" not in verdict(plain)[0]
+
+
 @pytest.mark.parametrize("named", ["8x H100", "8x H100, and another team has a B200", "8x H100/A100"])
 def test_what_fits_on_none_is_an_error(named: str) -> None:
     (judged,) = ask(f"# runs on {named}\n{SERVE}")

@@ -122,3 +122,49 @@ def test_a_variable_whose_option_came_later_stays(head: str, kept: bool) -> None
     (line,) = judged.corrected
     assert ("VLLM_ALL2ALL_BACKEND" in line.env) is kept
     assert ("--all2all-backend" in line.argv) is not kept
+
+
+NPU = """{}
+
+```bash
+export VLLM_ASCEND_BALANCE_SCHEDULING=1
+export VLLM_ASCEND_ENABLE_FLASHCOMM1=1
+vllm serve /w/MiniMax-M2.1 --tensor-parallel-size 8 --enable-auto-tool-choice --tool-call-parser minimax_m2
+```
+on vllm-ascend with 8 x 910B
+"""
+THEN = ["> 说明日期：2026-05-09。", "**Tested on:** May 9, 2026", "Date of this test: 2026-05-09"]
+
+
+def _npu(head: str) -> tuple[str, list[str]]:
+    (judged,) = ask(NPU.format(head))
+    shown = ((*(f"{name}={value}" for name, value in line.env.items()), *line.argv) for line in judged.corrected)
+    words = " ".join(word for each in shown for word in each)
+    return words, [f"{each.severity} {each.where} {each.message}" for each in judged.findings]
+
+
+@pytest.mark.parametrize("head", THEN)
+def test_a_variable_that_the_release_of_the_day_reads_stays(head: str) -> None:
+    words, _ = _npu(head)
+    assert "VLLM_ASCEND_BALANCE_SCHEDULING=1" in words
+    assert "enable_balance_scheduling" not in words
+
+
+@pytest.mark.parametrize("head", THEN)
+def test_what_ends_the_start_of_the_release_of_the_day_is_mended(head: str) -> None:
+    words, findings = _npu(head)
+    assert "--enable-expert-parallel" in words
+    assert any("0.19.1rc1, the newest on 2026-05-09" in each and each.startswith("warning") for each in findings)
+
+
+@pytest.mark.parametrize("head", ["Last updated on 2026-05-09", "说明日期：2026-11-29", "# MiniMax on NPUs"])
+def test_without_such_a_day_the_newest_alone_counts(head: str) -> None:
+    words, findings = _npu(head)
+    assert "VLLM_ASCEND_BALANCE_SCHEDULING=1" not in words
+    assert not any("the day of the text" in each for each in findings)
+
+
+def test_no_block_of_fp8_is_divided_on_npus() -> None:
+    assert not any("FP8 blocks" in each for each in _npu("")[1])
+    on_cuda = ask("vllm serve /w/MiniMax-M2.1 --tensor-parallel-size 8 # on 8x H200")
+    assert any("FP8 blocks" in each.message for one in on_cuda for each in one.findings)

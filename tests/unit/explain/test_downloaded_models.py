@@ -43,3 +43,9 @@ def test_what_is_downloaded_there(text: str) -> None:
 )
 def test_another_folder_or_two_downloads(text: str) -> None:
     assert not model(text)
+
+
+@pytest.mark.parametrize(("path", "told"), [("/srv/big", False), ("deepseek-ai/DeepSeek-V3", True)])
+def test_code_in_a_folder_that_was_downloaded_has_no_revision_that_moves(path: str, told: bool) -> None:
+    (judged,) = [each for each in ask(f"{GET}vllm serve {path} --trust-remote-code -tp 8\n") if each.layout]
+    assert any("whatever revision is current" in each.message for each in judged.findings) is told

@@ -32,6 +32,10 @@ def test_row_is_about_what_is_gone(row: FormerOption) -> None:
     assert not (row.asks and row.write)
 
 
+OF_THE_KIND = {r"deepseek-v3\.2|glm-5": "zai-org/GLM-5"}
+"""A model that each row with a condition is about."""
+
+
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
 def test_row_is_told(row: FormerOption) -> None:
     value = re.split(r"\|", row.value.replace("\\", ""))[0] or "4"
@@ -40,9 +44,10 @@ def test_row_is_told(row: FormerOption) -> None:
     )
     written = row.option if switch or "log-" in row.option else f"{row.option} {value}"
     start, release = STARTS[row.program]
-    judged = ask_one(f"{start} Qwen/Qwen3-8B {written} --port 8000", version=release)
+    model = OF_THE_KIND[row.beside] if row.beside else "Qwen/Qwen3-8B"
+    judged = ask_one(f"{start} {model} {written} --port 8000", version=release)
     told = {remark.finding.where: remark.finding for remark in judged.remarks}
-    assert told[row.option].remedy == former_option(row.program, row.option, written.split()[1:]).remedy  # type: ignore[union-attr]
+    assert told[row.option].remedy == former_option(row.program, row.option, written.split()[1:], [model]).remedy  # type: ignore[union-attr]
     assert told[row.option].severity is Severity.ERROR
 
 
@@ -75,3 +80,13 @@ def test_beginning_of_several_is_the_former_one() -> None:
 
 def test_with_underscores() -> None:
     assert "--swap_space" not in words_of("vllm serve a/b --swap_space 16")
+
+
+@pytest.mark.parametrize(
+    ("model", "backend"),
+    [("deepseek-ai/DeepSeek-V3.1", True), ("/w/DeepSeek-V3.2-Exp", False), ("zai-org/GLM-5", False)],
+)
+def test_a_kernel_of_dense_attention_is_written_for_models_that_have_it(model: str, backend: bool) -> None:
+    words = words_of(f"sglang serve --model-path {model} --tp-size 8 --enable-flashmla", "0.5.23")
+    assert "--enable-flashmla" not in words
+    assert ("flashmla" in words) is backend

@@ -144,3 +144,39 @@ def test_a_parser_of_tools_that_no_switch_turns_on_is_not_read(words: str, sever
     (finding,) = [each for each in judged.findings if "has no parser" in each.message]
     assert finding.severity == severity
     assert told in finding.message
+
+
+ON_ASCEND = "# vLLM-Ascend\nexport VLLM_ASCEND_ENABLE_FLASHCOMM1=0\nvllm serve /m/MiniMax-M2.1"
+
+
+def parser_in(text: str, flag: str) -> list[str]:
+    """What the corrected commands of a text give the option."""
+    lines = [line.argv for one in ask(text) for line in one.corrected]
+    return [words[words.index(flag) + 1] for words in lines if flag in words]
+
+
+@pytest.mark.parametrize(
+    ("line", "flag", "right"),
+    [
+        (
+            f"{ON_ASCEND} -tp 8 --reasoning-parser minimax_m2_thinking",
+            "--reasoning-parser",
+            "minimax_m2",
+        ),
+        (f"vllm serve MiniMaxAI/MiniMax-M2.5 -tp 4 {TOOLS} minimax", "--tool-call-parser", "minimax_m2"),
+    ],
+)
+def test_the_parser_of_the_model_is_in_the_corrected_command_of_no_release(line: str, flag: str, right: str) -> None:
+    assert parser_in(line, flag) == [right]
+    assert any(each.ends_start for one in ask(line) for each in one.remarks if "has no parser" in each.finding.message)
+
+
+def test_a_parser_of_another_name_of_a_plugin_stays() -> None:
+    line = f"{ON_ASCEND} -tp 8 --reasoning-parser house_style"
+    assert "minimax_m2" not in parser_in(line, "--reasoning-parser")
+    assert told(line, "has no parser") is Severity.WARNING
+
+
+def test_what_nothing_reads_does_not_end_the_start() -> None:
+    line = "vllm serve MiniMaxAI/MiniMax-M2.5 -tp 4 --tool-call-parser minimax"
+    assert not any(each.ends_start for one in ask(line) for each in one.remarks)

@@ -63,3 +63,16 @@ def test_containers_and_files_of_options() -> None:
     serve = "trtllm-serve m --tp_size 8 --extra_llm_api_options cfg/{}_config.yaml --port {}\n"
     assert kinds(serve.format("ctx", 1) + serve.format("gen", 2)) == ["prefill", "decode"]
     assert kinds(serve.format("gen", 2)) == ["serve"]
+
+
+@pytest.mark.parametrize("heading", ["### Spec Decode Server", "### Speculative decoding server", "# spec decode node"])
+def test_a_server_that_drafts_is_no_side_of_a_pair(heading: str) -> None:
+    assert kinds(f"### Baseline Server\n\n```\n{SERVE} 1\n```\n\n{heading}\n\n```\n{SERVE} 2\n```\n") == [
+        "serve",
+        "serve",
+    ]
+
+
+def test_a_side_that_drafts_is_one() -> None:
+    first, second = "### Prefill server", "### Decode server, with speculative decoding"
+    assert kinds(f"{first}\n\n```\n{SERVE} 1\n```\n{second}\n\n```\n{SERVE} 2\n```\n") == ["prefill", "decode"]

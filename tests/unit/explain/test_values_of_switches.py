@@ -41,6 +41,13 @@ def test_what_is_not_known_or_right(text: str) -> None:
     assert found(text) == []
 
 
+@pytest.mark.parametrize("behind", ["--no-such-option 1", "--no-such-option"])
+def test_an_option_that_no_release_has_elsewhere_leaves_it_a_warning(behind: str) -> None:
+    (finding,) = found(f"{SERVE} --enforce-eager false --port 8001 {behind}")
+    assert finding.severity is Severity.WARNING
+    assert not found(f"{SERVE} --no-such-option false --port 8001")
+
+
 def test_an_invented_module_is_read_as_the_server_that_is_meant() -> None:
     text = (
         "python3 -m lmcache.vllm.entrypoints.openai.api_server --model moonshotai/Kimi-K2.5 "

@@ -263,3 +263,10 @@ def test_only_mla_layers_have_decode_weights_and_kv_cache() -> None:
     decode = next(size for component, size in copied.weights.items() if component == "decode_weights")
     assert decode == 24 * 96 * 256 * 512 * 2 // 8
     assert held.kv_bytes_per_token == 27_648
+
+
+@pytest.mark.parametrize(("ratio", "share"), [(None, 0.9 / 1.9), (0.5, 0.5 / 1.5), (2.0, 2 / 3)])
+def test_the_pool_of_states_has_the_share_that_is_asked_for(ratio: float | None, share: float) -> None:
+    """SGLang 0.5.23, mem_cache/kv_cache_configurator.py: rest × ratio / (1 + ratio)."""
+    case = configuration("moonshotai/Kimi-K3", B300, Layout(tp=8), Settings(state_pool_ratio=ratio), "sglang", "0.5.23")
+    assert paging(case).pool_share == pytest.approx(share)

@@ -18,7 +18,9 @@ _PLACE: Final = (
 )
 """`the largest decode-side lever` speaks of a setting."""
 _SIDE: Final = r"(?P<role>prefill(?:er|ing)?|decod(?:er?|ing)|预填充|解码|context|ctx|generation|gen)"
-_NAMED: Final = re.compile(rf"(?<![\w-]){_SIDE}(?:[ -]?only)?[ -]{{0,2}}{_PLACE}(?![a-z])", re.IGNORECASE)
+_OF_DRAFTS: Final = r"(?<!\bspec[ ])(?<!\bspeculative[ ])"
+"""`Spec Decode Server` drafts tokens, and is no side of a pair."""
+_NAMED: Final = re.compile(rf"(?<![\w-]){_OF_DRAFTS}{_SIDE}(?:[ -]?only)?[ -]{{0,2}}{_PLACE}(?![a-z])", re.IGNORECASE)
 _LETTER: Final = re.compile(rf"(?<![\w/-])(?P<role>[PD])[ -]?(?i:{_PLACE})(?![a-z])")
 _ALONE: Final = re.compile(
     rf"(?:(?:run|start|launch|启动|the|on|for)\s+)*{_SIDE}(?:[ _#-]?(?:node|节点)?[ _#-]?\d{{1,2}})?"
@@ -26,7 +28,7 @@ _ALONE: Final = re.compile(
     re.IGNORECASE,
 )
 _KEY: Final = re.compile(r"[ \t]*(?:- )?[\w.-]+:[ \t]*")
-_SIDES: Final = re.compile(r"(?<![\w-])(?:prefill|decod)[a-z]*", re.IGNORECASE)
+_SIDES: Final = re.compile(rf"(?<![\w-]){_OF_DRAFTS}(?:prefill|decod)[a-z]*", re.IGNORECASE)
 _COUNTED: Final = re.compile(r"(?:\d{1,2}|[①-⑨])[.)、]?\s+")
 _CONFIG_SIDE: Final = re.compile(r"(?:^|[/_-])(prefill|decode|ctx|gen|context|generation)(?:er)?[_.-]", re.IGNORECASE)
 _TEST: Final = re.compile(

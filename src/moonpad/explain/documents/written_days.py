@@ -1,5 +1,6 @@
 """The day on which a report or a part of a thread was written: `opened on Nov 3, 2025`, `name · comment · 2025-11-25`,
-or the last day of its log. A guide with a day is for any release: of its head nothing is read."""
+or the last day of its log. A guide with a day is for any release: of its head nothing is read but when its commands
+were tried or written down, `Tested on 2026-05-09`."""
 
 from __future__ import annotations
 
@@ -29,6 +30,12 @@ _HEADS: Final = (
     re.compile(rf"on[ ]{_DAY}(?:[ ](?:·|edited|\().*)?\s*$", re.IGNORECASE),
     re.compile(rf"Date:[ ](?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),[ ]{_DAY}", re.IGNORECASE),
     re.compile(rf"[\s\"'{{,]{{0,20}}created_?at[\"']?[ ]?[:=][ ]?[\"']?{_DAY}", re.IGNORECASE),
+    re.compile(
+        r"(?:本?(?:说明|测试|验证|编写|撰写|记录)(?:日期|时间)"
+        r"|(?:(?:last[ ])?(?:tested|verified|measured)|written)(?:[ ]on)?"
+        rf"|date[ ]of[ ](?:the[ ]|this[ ])?(?:test|run|note))[*_ ]{{0,3}}[:：]?[*_ ]{{0,3}}{_DAY}",
+        re.IGNORECASE,
+    ),
     re.compile(rf"{_DAY}(?:[ ,:]|[ ]-){{1,2}}(?:I|we|I[’']\w+|my|our|just|still|tried|today)\b", re.IGNORECASE),
 )
 """Lines above what somebody wrote, of a forge, a list or a mail, and notes that begin with their day."""

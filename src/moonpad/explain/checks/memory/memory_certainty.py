@@ -78,10 +78,19 @@ def _doubt(
             return "what else is needed was not measured on such devices"
     for cluster, why in others:
         there = replace(configuration, cluster=cluster)
-        other = judge(there, context=context, calibrations=tuple(calibrations)).memory
-        if other is not None and other.fits:
-            return f"on {cluster.name}, {why}, it fits"
+        other = judge(there, context=context, calibrations=tuple(calibrations))
+        if other.memory is not None and other.memory.fits:
+            but = _refused_there(other, configuration, context)
+            return f"on {cluster.name}, {why}, it fits" + (f", but there {but}" if but else "")
     return ""
+
+
+def _refused_there(other: Judgement, configuration: Configuration, context: int | None) -> str:
+    """What ends the start on other devices alone, as a kernel that they do not have; "" for nothing."""
+    errors = [each for each in other.errors if each.code not in OF_MEMORY]
+    here = {(each.code, each.where) for each in judge(configuration, context=context).errors} if errors else set()
+    found = next((each for each in errors if (each.code, each.where) not in here), None)
+    return f"{found.message} ({found.remedy})" if found is not None and found.remedy else found.message if found else ""
 
 
 def starts_shorter(memory: Memory, facts: EngineFacts) -> bool:

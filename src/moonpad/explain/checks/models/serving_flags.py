@@ -87,8 +87,7 @@ def parser_remarks(
             # What no recorded release has, a nightly may that the text speaks of.
             recorded = bool(version or _since(engine.program, flag, parser_given or "")) or not _runs_nightly(script)
             sure = line.build is None and recorded and (not version or not first or since(version, first))
-            finding = remark.finding
-            yield remark if sure else replace(remark, finding=replace(finding, severity=Severity.WARNING), edits=())
+            yield remark if sure else _doubted(remark, parser_given or "")
     later = (reading.node.node_rank or 0) > 0  # which answers no client
     by_others = command.made or is_other(checkpoint) or _is_measured(command, script) or _is_a_table(command, script)
     if name and not later and not by_others and not writes_no_text(command, reading, name):
@@ -187,7 +186,7 @@ def _unknown_parser(
     edits = [Edit(place.index, place.length, (flag, right))] if right else []
     severity = Severity.ERROR
     if not version and having:
-        severity, edits = Severity.WARNING, []
+        severity, edits = Severity.WARNING, edits if right == parser else []
         have = f"{having[0]} to {having[-1]} have" if len(having) > 1 else f"{having[0]} has"
         message = f"{message}; {have} it: --engine-version says which is meant"
     came = bool(having) and order(having[-1]) > order(options.version)
@@ -196,14 +195,29 @@ def _unknown_parser(
     newer = is_another_number(given, names) or not (right or get_close_matches(given, names, 1, _LIKE))
     if not version and not having and newer:
         severity, message = Severity.WARNING, f"{message}; a build with a newer model may have it"
-    yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=place.index, edits=edits)
+    remark = make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=place.index, edits=edits)
+    yield replace(remark, ends_start=not version and severity is Severity.WARNING and bool(edits))
+
+
+def _doubted(remark: Remark, given: str) -> Remark:
+    """Of a build that may have more parsers. The model's own takes the place of a name that is a longer or a shorter
+    form of it, `glm47_tools`: that is hardly a parser of the build."""
+    names = [edit.words[-1] for edit in remark.edits]
+    alike = any(_is_a_form(given, own) for own in names) and len(names) == 1
+    finding = replace(remark.finding, severity=Severity.WARNING)
+    return replace(remark, finding=finding, edits=remark.edits if alike else (), ends_start=alike)
+
+
+def _is_a_form(given: str, own: str) -> bool:
+    one, other = sorted((_SEPARATORS.sub("", name.casefold()) for name in (given, own)), key=len)
+    return len(one) >= _FEWEST_LETTERS and other.startswith(one)
 
 
 def _unread(remark: Remark, switch: str) -> Remark:
     """Without the switch nothing reads the name of the parser (vLLM 0.11.0: entrypoints/openai/api_server.py; 0.32.0:
     launchers/launcher.py): the start goes on."""
     if remark.finding.severity is not Severity.ERROR:
-        return remark
+        return replace(remark, ends_start=False)
     message = remark.finding.message.replace(_REFUSED_SOMEWHERE, f": with {switch} the start ends at it")
     return replace(remark, finding=replace(remark.finding, severity=Severity.WARNING, message=message))
 

@@ -29,6 +29,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.longer_contexts import is_stretched, may_be_longer
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.platform import Platform
 from moonpad.values.records import replace
 from moonpad.values.versions import order, since
 
@@ -75,6 +76,8 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
         return
     columns, online = known.expert_columns, _in_blocks(case)
     block = fp8_block(known, case.model_named) or (128 if online else 0)
+    if block and _turns_fp8_into_bf16(case):
+        return
     halved = not case.version or by_option or since(case.version, _HALVED_SINCE)
     of_four_bits = least_group_of_four_bits if halved else group_of_four_bits
     group_of_scales = block or of_four_bits(case.model_named)
@@ -112,6 +115,12 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
     if is_legal and case.version and not told:
         return
     yield replace(remark, as_told=told, of_former=is_legal and not told)
+
+
+def _turns_fp8_into_bf16(case: Case) -> bool:
+    """Whether it is for NPUs, which load published FP8 weights as BF16 or refuse them: no block is divided
+    (https://github.com/vllm-project/vllm-ascend/pull/7105)."""
+    return case.engine.platforms == (Platform.ASCEND,) or case.platform == str(Platform.ASCEND)
 
 
 def _fits(known: OtherModel, ranks: int, group: int) -> bool:

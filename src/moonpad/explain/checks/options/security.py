@@ -12,6 +12,7 @@ from moonpad.engines.command_line import CommandLine
 from moonpad.explain.checks.containers.count_for_index import count_for_index, removed_and_restarted
 from moonpad.explain.commands import Command, Wrapper, WrapperOption, stands_for_more
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.grouping import model_of
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
@@ -47,15 +48,15 @@ def serving_remarks(command: Command, reading: Reading, engine: CommandLine) -> 
         yield _insecure(key.written, message, remedy, at=key.index)
     trust = next((option for option in parsed.occurrences if "trust" in (option.flag or "") and option.value), None)
     pinned = parsed.occurrence("--revision") or parsed.occurrence("--code-revision")
-    if serving.trust_remote_code and trust is not None and pinned is None and not _is_folder(reading.model):
+    if serving.trust_remote_code and trust is not None and pinned is None and not _is_folder(command, reading.model):
         message = "runs Python code of the model's repository at whatever revision is current"
         remedy = "pin it with --revision and a commit, or serve a local folder that you have read"
         yield _insecure(trust.written, message, remedy, at=trust.index)
 
 
-def _is_folder(model: str) -> bool:
-    """Of which no revision comes by itself."""
-    return _FOLDER.match(model.strip("\"'")) is not None
+def _is_folder(command: Command, model: str) -> bool:
+    """Of which no revision comes by itself, also where the text says which repository lies in it."""
+    return any(_FOLDER.match(each.strip("\"'")) is not None for each in (model, model_of(command) or ""))
 
 
 def _open_to_all(command: Command, reading: Reading, engine: CommandLine) -> Iterator[Remark]:

@@ -81,10 +81,10 @@ def stray_remarks(
             yield from _sentence(command, reading, at)
             return
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
-        if foreign and not _behind_known(reading, book, at):
+        switch = _switch_before(reading, book, at) if text.casefold() in _ON | _OFF else None
+        if foreign and switch is None and not _behind_known(reading, book, at):
             continue
         if text in reading.unknown and is_word and text.strip():
-            switch = _switch_before(reading, book, at) if text.casefold() in _ON | _OFF else None
             if switch is not None:
                 sure = named and text.casefold() in ("true", "false") and not (foreign or is_fragment(command))
                 yield _of_switch(Severity.ERROR if sure else severity, switch, command, book, at)
