@@ -43,7 +43,7 @@ _LEFT_OUT: Final = re.compile(r"\[(?:\.{3}|…)\]")
 def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
     if any(map(passes_arguments_on, meant.commands)):
-        return replace(judged, better=())  # what they add may be what a line to copy would change
+        judged = replace(judged, better=())  # what they add may be what it would change
     again = _asked_once(again)
     judged = _but_refused_options(_without_needless(_without_advice_alone(judged), meant, again), meant, again)
     judged = mended_alike(judged, meant)

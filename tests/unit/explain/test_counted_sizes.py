@@ -54,7 +54,7 @@ def test_what_is_computed_of_the_count_is_known_too() -> None:
     "text",
     [
         f"#!/bin/bash\nN={COUNT}\n{VLLM} --tensor-parallel-size $N\n",
-        f'#!/bin/bash\n# for 8x H200\nN={COUNT}\n{VLLM} --tensor-parallel-size $N "$@"\n',
+        f"#!/bin/bash\n# for 8x H200\nN={COUNT}\n{VLLM} --tensor-parallel-size $N $EXTRA_ARGS\n",
         f"#!/bin/bash\n# for 8x H200\n{VLLM} --tensor-parallel-size $(cat /etc/ranks)\n",
         f"#!/bin/bash\n# for 2x8x H200\nN={COUNT}\n{VLLM} --tensor-parallel-size $N\n",
     ],
