@@ -36,7 +36,14 @@ def test_code_whose_end_is_not_there_is_none_either() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [f"```bash\n{SERVER} \\\n```\n", f"A=`nproc`\n{SERVER}\n", "a `b` c\n", "no marks \\\n"]
+    "text",
+    [
+        f"```bash\n{SERVER} \\\n```\n",
+        f"A=`nproc`\n{SERVER}\n",
+        f"A=`cat \\\n  ranks`\n{SERVER}\n",
+        "a `b` c\n",
+        "no marks \\\n",
+    ],
 )
 def test_what_is_closed_stays_as_it_is(text: str) -> None:
     assert with_marks_mended(text) == text

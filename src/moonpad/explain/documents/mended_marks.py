@@ -37,7 +37,7 @@ def _without_open_marks(text: str) -> str:
     if "`" not in text and "~~~" not in text:
         return text
     lines = text.split("\n")
-    outside, opened = True, -1
+    outside, opened, substituted = True, -1, False
     for number, line in enumerate(lines):
         if _FENCE.match(line):
             if outside and number and (goes_on := _GOES_ON.search(lines[number - 1])):
@@ -50,6 +50,8 @@ def _without_open_marks(text: str) -> str:
         if outside and opened < 0 and len(line) < _LONGEST and lines[number].count("`") == 1:
             if _SPAN.match(line):
                 opened = number
+            elif substituted or "=`" in line:  # what a command of a script prints
+                substituted = not substituted
             elif _CLOSES.search(line):  # its beginning was a line of a log
                 lines[number] = _blank(line, line.index("`"))
     return "\n".join(lines)
