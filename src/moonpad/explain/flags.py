@@ -157,9 +157,9 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
     written = option.written
     if is_cut_off(written):
         return
-    said = said_today(words, option, book) or said_of_older(words, option, book) or switched_off(option, book)
-    if said is not None:
-        yield said
+    remark = said_today(words, option, book) or said_of_older(words, option, book) or switched_off(option, book)
+    if remark is not None:
+        yield remark
         return
     match option.problem:
         case "unknown" if option.matches:

@@ -66,7 +66,7 @@ def release_before_its_model(
 
 
 def _asked(engine: str, written: str) -> str:
-    """The release that a guide to the model asks for: an image that is called after it is no older than the model."""
+    """The release that a guide to the model asks for: an image named after the model has it or a newer one."""
     other = other_model(written) if find_model(written) is None else None
     return other.asked.get(engine, "") if other is not None else ""
 

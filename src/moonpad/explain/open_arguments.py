@@ -13,17 +13,18 @@ from moonpad.values.finding import OF_MEMORY, Severity
 from moonpad.values.records import replace
 
 OWN_ARGUMENTS: Final = frozenset({"$@", "$*", "${@}", "${*}"})
+_IN_PLACE: Final = frozenset(f"what {each} adds" for each in OWN_ARGUMENTS)
 
 
 def passes_arguments_on(command: Command) -> bool:
-    return any(_is_own(word.text) for word in command.argv)
+    return _place(command) is not None
 
 
 def but_of_others(remarks: Sequence[Remark], command: Command, unjudged: str) -> Sequence[Remark]:
     """Without what a class of one's own may mend; what does not fit is a warning where arguments may change it, and
     that they may is told, unless nothing is judged."""
     remarks = but_extended(remarks, command)
-    at = next((at for at, word in enumerate(command.argv) if _is_own(word.text)), None)
+    at = _place(command)
     if at is None:
         return remarks
     softened = [_softened(remark) for remark in remarks]
@@ -41,5 +42,10 @@ def _softened(remark: Remark) -> Remark:
     return replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message), stops=False)
 
 
+def _place(command: Command) -> int | None:
+    """Where its words hand them on."""
+    return next((at for at, word in enumerate(command.argv) if _is_own(word.text)), None)
+
+
 def _is_own(text: str) -> bool:
-    return text.strip("\"'") in OWN_ARGUMENTS or text.strip("<>") in {f"what {each} adds" for each in OWN_ARGUMENTS}
+    return text.strip("\"'") in OWN_ARGUMENTS or text.strip("<>") in _IN_PLACE

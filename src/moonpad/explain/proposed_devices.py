@@ -54,7 +54,7 @@ _OF_DEVICES: Final = re.compile(r"显存|显卡|\bVRAM\b|\bGPUs?\b|\bgraphics ca
 _OF_HOST: Final = re.compile(r"内存(?!卡)|\bRAM\b|\bDDR\d|\bR?DIMMs?\b|\bsystem memory\b", re.IGNORECASE)
 _LONGEST: Final = 500
 """A longer line is data, not prose."""
-_ALIKE: Final = 0.08
+ALIKE: Final = 0.08
 """Of a size, which is sold in round figures."""
 
 
@@ -155,7 +155,7 @@ def by_memory(lines: Sequence[str], platforms: Sequence[Platform]) -> str:
     ((nodes, count, size),) = found
     devices = [(row.label, row.device) for row in hardware().values() if row.device is not None]
     own = [(label, device.driver_bytes) for label, device in devices if device.platform in platforms]
-    alike = (label for label, held in own if abs(size * GIB - held) < _ALIKE * held)
+    alike = (label for label, held in own if abs(size * GIB - held) < ALIKE * held)
     if not (kind := next(alike, "")):
         return ""
     machines = f"{nodes}x" if nodes > 1 else ""

@@ -10,7 +10,7 @@ from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.documents.device_mentions import cluster_named
 from moonpad.explain.documents.logged_caches import tells_of_answers, tells_of_cache
 from moonpad.explain.documents.sized_devices import sizes_counted
-from moonpad.explain.proposed_devices import COUNTED, NO_AMD_DEVICE, NO_DEVICES, example_of, of_ranks
+from moonpad.explain.proposed_devices import ALIKE, COUNTED, NO_AMD_DEVICE, NO_DEVICES, example_of, of_ranks
 from moonpad.explain.results import Remark
 from moonpad.explain.suggestions import Subject
 from moonpad.plan.judgement import judge
@@ -23,8 +23,6 @@ from moonpad.values.units import GIB
 
 _KINDS: Final = {Platform.CUDA: ("H100", "H200", "B200"), Platform.ROCM: ("MI300X", "MI355X")}
 """Met most in machines for such models; the smallest first. Of Ascend no start was measured."""
-_ALIKE: Final = 0.08
-"""Of a size, which is sold in round figures."""
 
 
 def on_usual_machines(
@@ -72,18 +70,21 @@ def on_usual_machines(
     if own:
         message += f"; the text counts devices of {' and '.join(f'{size} GB' for size in own)}"
     severity = Severity.NOTE if (rest and not own) or tells_of_answers(lines) else Severity.WARNING
-    remedy = "take more devices, smaller weights, or name larger devices with --on"
-    if own and rest:
-        memory, larger = rest[0][1], sizes[-1] if sizes[-1] not in own else round(rest[0][0].device.driver_bytes / GIB)
+    if not rest:
+        remedy = "take more devices, smaller weights, or name larger devices with --on"
+    elif own:
+        cluster, memory = rest[0]
+        larger = sizes[-1] if sizes[-1] not in own else round(cluster.device.driver_bytes / GIB)
         remedy = f"take {'devices' if memory.kv_tokens.value >= memory.context else 'more devices'} of {larger} GB"
-    remedy = "" if rest and not own else remedy
+    else:
+        remedy = ""
     yield Remark(Finding(severity, Code.DOES_NOT_FIT, "memory", message, remedy), None)
 
 
 def _has(kind: str, size: int) -> bool:
     """Whether a device of the kind is sold with so many GB."""
     cluster = cluster_named(f"1x{kind}")
-    return cluster is not None and abs(size * GIB - cluster.device.driver_bytes) < _ALIKE * cluster.device.driver_bytes
+    return cluster is not None and abs(size * GIB - cluster.device.driver_bytes) < ALIKE * cluster.device.driver_bytes
 
 
 def _memory(subject: Subject) -> Memory | None:

@@ -59,8 +59,8 @@ def test_from_the_folder_above_the_name_is_a_path() -> None:
 
 
 def test_a_folder_that_no_download_fills() -> None:
-    text = CALL.format(name=NAME, folder="/models/GLM-4.6") + RUN.format(mount="/home/ann/models:/work/models")
-    (finding,) = told(text + SERVE.format("/work/models/zai-org/GLM-4.6"), "nothing of the text fills")
+    text = CALL.format(name=NAME, folder="/models/GLM-4.6") + RUN.format(mount="/home/ann/models:/data/models")
+    (finding,) = told(text + SERVE.format("/data/models/zai-org/GLM-4.6"), "nothing of the text fills")
     assert finding.severity is Severity.WARNING
     assert "/home/ann/models/zai-org/GLM-4.6" in finding.message
 
@@ -71,16 +71,16 @@ HELD = "/home/ann/models"
 @pytest.mark.parametrize(
     ("folder", "mount", "served", "more"),
     [
-        (f"{HELD}/GLM-4.6", HELD, "/work/models/GLM-4.6", ""),
-        (HELD, HELD, "/work/models/GLM-4.6", ""),
-        ("/work/models/GLM-4.6", HELD, "/work/models/GLM-4.6", ""),
-        ("/models/GLM-4.6", HELD, "/work/models/GLM-4.6", f"cp -r /models/GLM-4.6 {HELD}/\n"),
-        ("/models/GLM-4.6", HELD, "/work/models/GLM-4.6", f"Bring the weights to {HELD} by disk.\n"),
-        ("/models/GLM-4.5", HELD, "/work/models/GLM-4.6", ""),
-        ("/models/GLM-4.6", "/models", "/work/models/GLM-4.6", ""),
+        (f"{HELD}/GLM-4.6", HELD, "/data/models/GLM-4.6", ""),
+        (HELD, HELD, "/data/models/GLM-4.6", ""),
+        ("/data/models/GLM-4.6", HELD, "/data/models/GLM-4.6", ""),
+        ("/models/GLM-4.6", HELD, "/data/models/GLM-4.6", f"cp -r /models/GLM-4.6 {HELD}/\n"),
+        ("/models/GLM-4.6", HELD, "/data/models/GLM-4.6", f"Bring the weights to {HELD} by disk.\n"),
+        ("/models/GLM-4.5", HELD, "/data/models/GLM-4.6", ""),
+        ("/models/GLM-4.6", "/models", "/data/models/GLM-4.6", ""),
     ],
 )
 def test_where_the_download_or_something_else_may_fill_it(folder: str, mount: str, served: str, more: str) -> None:
     name = f"zai-org/{folder.rpartition('/')[2]}" if "GLM" in folder else NAME
-    text = CALL.format(name=name, folder=folder) + more + RUN.format(mount=f"{mount}:/work/models")
+    text = CALL.format(name=name, folder=folder) + more + RUN.format(mount=f"{mount}:/data/models")
     assert not told(text + SERVE.format(served), "nothing of the text fills")

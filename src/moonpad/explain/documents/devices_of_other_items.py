@@ -31,11 +31,11 @@ def without_other_items(named: Sequence[Mention], lines: Sequence[str], model: s
 def _is_of_others(line: str, own: frozenset[str]) -> bool:
     if _ITEM.match(line) is None:
         return False
-    found = _models(line)
-    return bool(found) and not found & own
+    models = _models(line)
+    return bool(models) and not models & own
 
 
 @lru_cache(maxsize=4096)  # each command of a page asks for the same lines
 def _models(text: str) -> frozenset[str]:
-    found = {_GENERATION.sub(_OF_THE_FAMILY, name.casefold()) for name in lines_of_models(text)}
-    return frozenset(found | ({_OF_THE_FAMILY} if _SHORT.search(text) else set()))
+    models = {_GENERATION.sub(_OF_THE_FAMILY, name.casefold()) for name in lines_of_models(text)}
+    return frozenset(models | ({_OF_THE_FAMILY} if _SHORT.search(text) else set()))

@@ -26,5 +26,5 @@ def sizes_counted(lines: tuple[str, ...], count: int) -> tuple[int, ...]:
     """GB of each of so many devices, the least first."""
     texts = [line[:_LONGEST] for line in lines if "G" in line or "g" in line]
     about = (text for text in texts if _OF_DEVICES.search(text) and not _OF_HOST.search(text))
-    found = (match for text in about for match in _COUNTED.finditer(text) if int(match["count"]) == count)
-    return tuple(sorted({int(size) for match in found for size in (match["least"], match["most"]) if size}))
+    counted = (match for text in about for match in _COUNTED.finditer(text) if int(match["count"]) == count)
+    return tuple(sorted({int(size) for match in counted for size in (match["least"], match["most"]) if size}))

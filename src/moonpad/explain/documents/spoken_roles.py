@@ -19,7 +19,7 @@ _PLACE: Final = (
 """`the largest decode-side lever` speaks of a setting."""
 _SIDE: Final = r"(?P<role>prefill(?:er|ing)?|decod(?:er?|ing)|预填充|解码|context|ctx|generation|gen)"
 _OF_DRAFTS: Final = r"(?<!\bspec[ ])(?<!\bspeculative[ ])"
-"""`Spec Decode Server` drafts tokens, and is no side of a pair."""
+"""`Spec Decode Server` is a server with drafts, not the decode side of a pair."""
 _NAMED: Final = re.compile(rf"(?<![\w-]){_OF_DRAFTS}{_SIDE}(?:[ -]?only)?[ -]{{0,2}}{_PLACE}(?![a-z])", re.IGNORECASE)
 _LETTER: Final = re.compile(rf"(?<![\w/-])(?P<role>[PD])[ -]?(?i:{_PLACE})(?![a-z])")
 _ALONE: Final = re.compile(

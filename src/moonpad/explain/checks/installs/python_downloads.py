@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.installs.two_caches import INTO_FOLDER, LOOKS_OR_MAKES
 from moonpad.explain.checks.models.repository_names import REPOSITORY
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark, shortened
@@ -19,17 +20,12 @@ _OF: Final = re.compile(
     r"\(\s*(?:repo_id\s*=\s*)?[\"'](?P<repository>[A-Za-z][\w.-]*/[\w.-]+)[\"']|\brepo_id\s*=\s*[\"'](?P<named>[^\"'\n]+)[\"']"
 )
 _INTO: Final = re.compile(r"\blocal_dir\s*=\s*[\"'](?P<folder>[/~][^\"'\n]{1,200})[\"']")
-_BY_COMMAND: Final = re.compile(
-    r"\b(?:huggingface-cli|hf)[ \t]+download[ \t]+[\"']?(?P<repository>[A-Za-z][\w.-]*/[\w.-]+)[\"']?"
-    r"(?=[ \t])[^#|;&]*?[ \t]--local-dir[ =][\"']?(?P<folder>[/~][^\s\"';|&]{1,200})"
-)
 _CACHE: Final = re.compile(r"/(?:\.cache/huggingface|huggingface/hub)(?:/|$)")
 _IN_ITS_FORM: Final = re.compile(r"models--|/snapshots/")
 _LINKS: Final = re.compile(
     r"\bln[ \t]+-\w*s|\b(?:cp|mv|rsync|scp)[ \t]|\bos\.symlink|HF_HUB_CACHE|HUGGINGFACE_HUB_CACHE"
 )
 _MOUNT: Final = re.compile(r"(?:(?<!\S)-v[ =]?|--volume[ =])[\"']?(?P<source>[/~][\w./@-]*):(?P<target>/[\w./@-]*)")
-_MAKES: Final = re.compile(r"[ \t]*(?:sudo[ \t]+)?(?:mkdir|ls|du|df|rm)\b")
 _NEAR: Final = 10
 """Lines of one call."""
 _LONGEST: Final = 2000
@@ -75,20 +71,21 @@ def folder_of_mount(case: Case) -> Iterator[Remark]:
         return
     lines = [text[:_LONGEST] for text in script.lines]
     source = _source_of(model, lines)
-    found = [each for each in _downloads(case) if each.repository.rpartition("/")[2].casefold() == _last(model)]
-    if not source or not found:
+    downloads = [each for each in _downloads(case) if _last(each.repository) == _last(model)]
+    if not source or not downloads:
         return
     place, there = source["place"], source["mounted"]
-    if any(_LINKS.search(text) for text in lines) or any(_meets(each.folder, place, model) for each in found):
+    if any(_LINKS.search(text) for text in lines) or any(_meets(each.folder, place, model) for each in downloads):
         return
-    speaks = [text for text in lines if there in text and not _MOUNT.search(text) and not _MAKES.match(text)]
+    download = downloads[-1]
+    speaks = [text for text in lines if there in text and not _MOUNT.search(text) and not LOOKS_OR_MAKES.match(text)]
     if speaks:
         return
     message = (
         f"{shortened(model, 60)} is {shortened(place, 60)} of the host by the volume, which nothing of the text fills: "
-        f"{script.where(found[-1].line)} downloads into {shortened(found[-1].folder, 50)}"
+        f"{script.where(download.line)} downloads into {shortened(download.folder, 50)}"
     )
-    remedy = f"download into {shortened(place, 60)}, or mount {shortened(found[-1].folder, 50)} there"
+    remedy = f"download into {shortened(place, 60)}, or mount {shortened(download.folder, 50)} there"
     at = next((at for at, word in enumerate(case.commands[0].argv) if word.text.rstrip("/") == model), None)
     yield make_remark(Severity.WARNING, Code.CONFLICT, "model", message, remedy, at=at)
 
@@ -109,7 +106,9 @@ def _downloads(case: Case) -> list[Download]:
             if of is not None and into is not None:
                 name = of["repository"] or of["named"]
                 downloads.append(Download(name, into["folder"].rstrip("/"), number))
-        elif match := _BY_COMMAND.search(text) if "--local-dir" in text else None:
+            continue
+        match = INTO_FOLDER.search(text) if "--local-dir" in text else None
+        if match is not None and match["folder"].startswith(("/", "~")):
             downloads.append(Download(match["repository"], match["folder"].rstrip("/"), number))
     return downloads
 

@@ -102,10 +102,10 @@ def _downloads(case: Case, path: str) -> list[_Download]:
     script = case.script
     if unresolved(path) or not is_in_lines(_LOCAL, script.lines, _LONGEST):
         return []
-    found = [(number, match) for number, text in whole_lines(script) if (match := _DOWNLOAD.search(text))]
+    matches = [(number, match) for number, text in whole_lines(script) if (match := _DOWNLOAD.search(text))]
     downloads = [
         _Download(number, match["repository"], match["folder"].rstrip("/"), f"{match['between']} {match['behind']}")
-        for number, match in found
+        for number, match in matches
     ]
     return [] if any(unresolved(each.folder) for each in downloads) else downloads
 

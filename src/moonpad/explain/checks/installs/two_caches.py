@@ -32,12 +32,13 @@ _ASSIGNED: Final = re.compile(
 _LONGEST: Final = 4000
 _NEAR: Final = 8
 """Lines of one call."""
-_INTO_FOLDER: Final = re.compile(
+INTO_FOLDER: Final = re.compile(
     r"\b(?:huggingface-cli|hf)[ \t]+download[ \t]+[\"']?(?P<repository>[A-Za-z][\w.-]*/[\w.-]+)[\"']?"
     r"(?=[ \t])[^#|;&]*?[ \t]--local-dir[ =][\"']?(?P<folder>[^\s\"';|&]{1,200})"
 )
 _LOCAL: Final = re.compile(r"--local-dir[ =]")
-_MAKES: Final = re.compile(r"[ \t]*(?:sudo[ \t]+)?(?:mkdir|ls|du|df|rm)\b")
+LOOKS_OR_MAKES: Final = re.compile(r"[ \t]*(?:sudo[ \t]+)?(?:mkdir|ls|du|df|rm)\b")
+"""Commands that name a folder and put no weights into it."""
 
 
 def cache_of_download(case: Case) -> Iterator[Remark]:
@@ -85,12 +86,12 @@ def folder_of_download(case: Case) -> Iterator[Remark]:
         if not before and not joined.lstrip().startswith("#"):
             lines.append((number, joined))
     for number, text in lines:
-        match = _INTO_FOLDER.search(text) if "--local-dir" in text else None
+        match = INTO_FOLDER.search(text) if "--local-dir" in text else None
         if match is None or match["repository"].casefold() != model.casefold() or "$" in match["folder"]:
             continue
         folder = match["folder"].rstrip("/")
         last = folder.rpartition("/")[2].casefold()
-        others = [other.casefold() for at, other in lines if at != number and not _MAKES.match(other)]
+        others = [other.casefold() for at, other in lines if at != number and not LOOKS_OR_MAKES.match(other)]
         if (
             len(last) < 2
             or folder.endswith(model)

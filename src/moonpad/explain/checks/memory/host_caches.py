@@ -26,10 +26,8 @@ _EACH: Final = re.compile(r"\b(?:each|per|every)\b", re.IGNORECASE)
 
 def host_caches(case: Case) -> Iterator[Remark]:
     """`--hicache-size 500` over eight ranks, beside `4 TB RAM`; or where the text takes it for the whole."""
-    size, place = (
-        case.first.settings.kv_offload_size,
-        case.option(case.engine.command_line.options.get("kv_offload_size", "")),
-    )
+    size = case.first.settings.kv_offload_size
+    place = case.option(case.engine.command_line.options.get("kv_offload_size", ""))
     if not size or place is None or case.engine.facts.kv_offload_by_replica or not case.laid_out:
         return
     nodes = case.first.node.nodes or 1
@@ -40,20 +38,20 @@ def host_caches(case: Case) -> Iterator[Remark]:
         case.script.budget.work(4 * len(case.script.lines), "the memory of its text")
     there = max(spoken_ram(case.script.lines), default=0) * GIB / _GB
     total = ranks * size
-    said = f"{size:,.0f} GB is for each of the {ranks} ranks"
-    said += ", " if nodes == 1 else " of a machine, "
+    of_machine = "" if nodes == 1 else " of a machine"
+    sizes = f"{size:,.0f} GB is for each of the {ranks} ranks{of_machine}, {total:,.0f} GB together"
     if there and total > there * (1 - _LEFT):
         if case.checkpoint is not None and case.cluster is not None and total > there:
             return  # told with all that the machine needs
         message = (
-            f"{said}{total:,.0f} GB together, and the text speaks of {there:,.0f} GB of host memory: what is left "
+            f"{sizes}, and the text speaks of {there:,.0f} GB of host memory: what is left is too little for "
+            "the system, the processes and reading the weights"
         )
-        message += "is too little for the system, the processes and reading the weights"
         proposed = int(there * _SENSIBLE / ranks / 10) * 10
         remedy = f"write {place.written} {proposed} or less" if proposed else "take a smaller one"
         yield make_remark(Severity.WARNING, Code.MEMORY_LOW, place.written, message, remedy, at=place.index)
     elif _is_taken_for_all(place.written, size, case):
-        message = f"{said}{total:,.0f} GB together; the text speaks of {size:,.0f} GB"
+        message = f"{sizes}; the text speaks of {size:,.0f} GB"
         remedy = f"write {size / ranks:g} where {size:,.0f} GB are meant for all ranks of a machine"
         yield make_remark(Severity.NOTE, Code.MEMORY_LOW, place.written, message, remedy, at=place.index)
 
@@ -63,6 +61,5 @@ def _is_taken_for_all(flag: str, size: float, case: Case) -> bool:
     pattern = re.compile(
         rf"{re.escape(flag)}[ =]{size:g}\b[`\"']?[^|\n]{{0,40}}(?<![\d.]){size:g}[ ]?GB\b", re.IGNORECASE
     )
-    each = re.compile(r"\b(?:each|per|every)\b", re.IGNORECASE)
     lines = (line[:_LONGEST] for line in case.script.lines if flag in line)
-    return any(pattern.search(line) and not each.search(line) for line in lines)
+    return any(pattern.search(line) and not _EACH.search(line) for line in lines)

@@ -89,8 +89,10 @@ def _refused_there(other: Judgement, configuration: Configuration, context: int 
     """What ends the start on other devices alone, as a kernel that they do not have; "" for nothing."""
     errors = [each for each in other.errors if each.code not in OF_MEMORY]
     here = {(each.code, each.where) for each in judge(configuration, context=context).errors} if errors else set()
-    found = next((each for each in errors if (each.code, each.where) not in here), None)
-    return f"{found.message} ({found.remedy})" if found is not None and found.remedy else found.message if found else ""
+    error = next((each for each in errors if (each.code, each.where) not in here), None)
+    if error is None:
+        return ""
+    return f"{error.message} ({error.remedy})" if error.remedy else error.message
 
 
 def starts_shorter(memory: Memory, facts: EngineFacts) -> bool:

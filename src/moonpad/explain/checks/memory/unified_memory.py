@@ -83,11 +83,11 @@ def _largest_named(case: Case) -> tuple[str, int]:
         text = line[:_LONGEST]
         if _LARGE_MEMORY.search(text) and _OF_MEMORY.search(text):
             return "", 0
-        found = _NAMED.search(text) if "M" in text else None
-        if found is None or _SEVERAL.search(text) or not case.script.says_of(number, case.commands[0].line):
+        machine = _NAMED.search(text) if "M" in text else None
+        if machine is None or _SEVERAL.search(text) or not case.script.says_of(number, case.commands[0].line):
             continue
-        kind = found["chip"] or found["mac"]
-        if _ASKS_FROM_THERE.search(text) or not (found["chip"] or _RUNS_THERE.search(text)):
+        kind = machine["chip"] or machine["mac"]
+        if _ASKS_FROM_THERE.search(text) or not (machine["chip"] or _RUNS_THERE.search(text)):
             continue
         if (most := _LARGEST.get(kind.casefold())) is not None:
             named[kind] = most
