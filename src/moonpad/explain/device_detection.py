@@ -42,7 +42,7 @@ from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.documents.too_small_devices import without_too_small
 from moonpad.explain.fewer_devices import all_there_are
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.kinds_too_small import largest_too_small
+from moonpad.explain.kinds_too_small import is_far_too_small, largest_too_small
 from moonpad.explain.left_devices import number_left
 from moonpad.explain.meant_platform import is_for_ascend, speaks_of_npus_alone
 from moonpad.explain.programs import is_server
@@ -52,6 +52,7 @@ from moonpad.explain.proposed_devices import (
     by_memory,
     in_place_of,
     is_of_gfx950,
+    of_far_smaller,
     of_unknown_number,
 )
 from moonpad.explain.target_detection import Question
@@ -102,6 +103,10 @@ def cluster_of(
     """The devices as `_cluster_of` finds them; where the layout is not known, as many of these machines as `mpirun` has
     ranks for; of several kinds none of which holds the weights the largest."""
     cluster, because = _cluster_of(engine, reading, script, commands, question, layout_known=layout_known)
+    facts = engine.facts
+    alone = layout_known and question.cluster is None and not (facts.host_experts or facts.gguf_only)
+    if alone and cluster is not None and is_far_too_small(cluster, because, reading, checkpoint):
+        return None, of_far_smaller(cluster)
     used_here, on_each = _used(reading, commands[0])
     counted = cluster is not None and because == f"{_NAMES}{cluster.name}"
     if layout_known and question.cluster is None and on_each in (None, used_here) and not counted:
@@ -119,10 +124,7 @@ def cluster_of(
         if offers_all and first.devices == _used(reading, commands[0])[0]:
             cluster, because = first, f"the text names {first.name}"
     if cluster is None and layout_known and because.endswith(_SAY_WHICH):
-        kinds, used = (
-            because.removeprefix(_NAMES).removesuffix(_SAY_WHICH),
-            _used(reading, commands[0]),
-        )
+        kinds, used = because.removeprefix(_NAMES).removesuffix(_SAY_WHICH), _used(reading, commands[0])
         if (largest := largest_too_small(kinds.split(" and "), used, engine, reading, checkpoint)) is not None:
             cluster, because = largest, f"{_NAMES}{kinds}, and the weights fit on none of them"
     if cluster is not None and question.cluster is None and (others := offered(cluster, script)):

@@ -15,6 +15,8 @@ from moonpad.values.platform import Platform
 
 _MOST: Final = 3
 """Kinds; more are a list, of which the answer shows the first."""
+_TIMES: Final = 2
+"""So many times what the devices hold is no weights that somebody put on them."""
 
 
 def largest_too_small(
@@ -39,6 +41,16 @@ def largest_too_small(
     if largest.device.platform is Platform.ASCEND or share > _largest_known(engine):
         return None  # whose memory is not judged; or no device holds it, which is said without any
     return largest if share > largest.device.usable_bytes > 0 else None
+
+
+def is_far_too_small(cluster: Cluster, because: str, reading: Reading, checkpoint: Checkpoint | None) -> bool:
+    """Whether the text does not count these devices, and so many of them as the command uses hold less than half of the
+    weights: what it names is meant otherwise (`L4`, the fourth of a list), or is of another start."""
+    if checkpoint is None or not because.endswith(f", the command uses {cluster.devices}"):
+        return False
+    helped = reading.settings.cpu_offload_gib or reading.left_to_engine or reading.takes_all_devices
+    held = cluster.device.usable_bytes * cluster.devices
+    return not helped and 0 < _TIMES * held < checkpoint.total_bytes
 
 
 def _largest_known(engine: Engine) -> float:

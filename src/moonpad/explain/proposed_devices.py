@@ -25,6 +25,8 @@ NO_DEVICES: Final = "no devices are named"
 NO_AMD_DEVICE: Final = "the text is about ROCm, and names no AMD device"
 COUNTED: Final = "the text counts "
 """The beginning of why devices are not known that it counts by their memory."""
+FAR_SMALLER: Final = " of them hold less than half of the weights"
+"""The end of why devices are not known that the text names without a number."""
 _HOW_MANY: Final = ", and the command does not say how many it uses"
 _MACHINE: Final = 8
 """Devices of a usual machine."""
@@ -104,6 +106,11 @@ def of_unknown_number(kind: Cluster | str) -> str:
     return f"the text names {label}{_HOW_MANY}"
 
 
+def of_far_smaller(cluster: Cluster) -> str:
+    """Why devices are not taken that the text names, and may mean otherwise."""
+    return f"the text names {cluster.name.rpartition('x')[2]}, and {cluster.devices}{FAR_SMALLER}"
+
+
 def with_example(
     because: str,
     ranks: int,
@@ -116,6 +123,8 @@ def with_example(
     example = example_of(ranks, engine, because, nodes, checkpoint, commands)
     if because in (NO_DEVICES, NO_AMD_DEVICE):
         return f"{because}: name them with --on {example}"
+    if because.endswith(FAR_SMALLER):
+        return f"{because}: name others with --on {example}"
     return f"{because}: --on {example} says it" if because.endswith(_HOW_MANY) else because
 
 

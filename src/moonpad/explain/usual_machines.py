@@ -10,7 +10,15 @@ from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.documents.device_mentions import cluster_named
 from moonpad.explain.documents.logged_caches import tells_of_answers, tells_of_cache
 from moonpad.explain.documents.sized_devices import sizes_counted
-from moonpad.explain.proposed_devices import ALIKE, COUNTED, NO_AMD_DEVICE, NO_DEVICES, example_of, of_ranks
+from moonpad.explain.proposed_devices import (
+    ALIKE,
+    COUNTED,
+    FAR_SMALLER,
+    NO_AMD_DEVICE,
+    NO_DEVICES,
+    example_of,
+    of_ranks,
+)
 from moonpad.explain.results import Remark
 from moonpad.explain.suggestions import Subject
 from moonpad.plan.judgement import judge
@@ -41,7 +49,7 @@ def on_usual_machines(
     helped = facts.host_experts or facts.gguf_only or reading.left_to_engine or reading.takes_all_devices
     counted = because.startswith(COUNTED)
     if (
-        not (counted or because in (NO_DEVICES, NO_AMD_DEVICE))
+        not (counted or because in (NO_DEVICES, NO_AMD_DEVICE) or because.endswith(FAR_SMALLER))
         or checkpoint is None
         or helped
         or ranks < 2

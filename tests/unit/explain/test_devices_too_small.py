@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.values.finding import Severity
 from tests.unit.explain.judging import ask
 
 START = "vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8 --trust-remote-code"
@@ -60,3 +61,20 @@ def test_of_machines_that_a_table_marks_as_good_the_smallest_is_judged() -> None
 
 def test_of_machines_that_a_table_only_names_none_is_chosen() -> None:
     assert devices_of(MARKED.replace("✅", "")) == ""
+
+
+@pytest.mark.parametrize("text", ["Before, on L40S: another model.", "An RTX 4090 runs Moonlight well."])
+def test_a_name_without_a_number_whose_devices_hold_less_than_half_of_the_weights_is_not_the_machine(text: str) -> None:
+    (judged,) = ask(f"{text}\n\n```bash\n{START}\n```\n")
+    assert judged.cluster is None
+    assert "hold less than half of the weights: name others with --on 8xH200" in judged.unjudged
+    assert not any(finding.severity is Severity.ERROR for finding in judged.findings)
+
+
+def test_devices_that_are_counted_are_judged_however_small() -> None:
+    assert devices_of("I have 8x RTX 4090.") == "8xRTX4090"
+
+
+def test_what_the_command_leaves_to_the_hosts_memory_is_not_put_on_the_devices() -> None:
+    (judged,) = ask(f"I have RTX 4090.\n\n```bash\n{START} --cpu-offload-gb 120\n```\n")
+    assert judged.cluster is not None
