@@ -12,6 +12,7 @@ from moonpad.catalog.options import values_of, versions
 from moonpad.engines import ENGINES
 from moonpad.explain.checks.releases.error_agreement import error_pairs, pairs_of, shared_pairs, shares_particulars
 from moonpad.explain.commands import ErrorLine, Script
+from moonpad.explain.documents.answers import ANSWERED
 from moonpad.explain.documents.loading_memory import LOADING
 from moonpad.explain.documents.pasted_failures import NO_CAUSE, STOPPED
 from moonpad.explain.documents.told_ends import TOLD
@@ -68,6 +69,9 @@ _REFUSES: Final = "it refuses them"
 _TWICE: Final = re.compile(rf"{STOPPED}(?:\w+ serve stands there twice|this version of \S+ does not know serve\b)")
 _REPEATED: Final = re.compile(r"\(([^()]{20,200})\)")
 _LONGEST: Final = 400
+_AT_LINE: Final = re.compile(r"line (\d{1,7})\b")
+_BELOW: Final = 40
+"""Lines from a request to the answer that is pasted of it."""
 _CUT: Final = 3
 """So many letters of an option's end are lost where it is copied by hand."""
 
@@ -82,6 +86,8 @@ def beside_findings(
     mended = [each for each in found if each.finding.code is Code.MENDED_LATER]
     refused = any(each.finding.severity is Severity.ERROR and _REFUSES in each.finding.message for each in told)
     for failure in failures:
+        if _is_of_told_request(failure, told):
+            continue
         if refused and _TWICE.match(failure.finding.message):
             continue  # the error shows the same words in the command
         unknown = failure.finding.severity is Severity.NOTE
@@ -101,6 +107,13 @@ def beside_findings(
             yield _told_by_report(failure, told, shown) or _with_remedies(failure, told, script)
         if teller is not None and unknown and not _is_told_first(teller, newest=newest):
             yield _perhaps(failure, teller)
+
+
+def _is_of_told_request(failure: Remark, told: Iterable[Remark]) -> bool:
+    """Whether a finding tells of the request, above the answer, what the server refuses."""
+    answer = _AT_LINE.match(failure.finding.where) if failure.finding.message.startswith(ANSWERED) else None
+    requests = filter(None, (_AT_LINE.match(each.finding.message) for each in told if each.command is None))
+    return answer is not None and any(0 <= int(answer[1]) - int(request[1]) <= _BELOW for request in requests)
 
 
 def _fault_of(failure: Remark, faults: Iterable[Remark]) -> Remark | None:
@@ -221,7 +234,10 @@ def _reckons(told: str, quoted: str) -> bool:
 def with_what_stopped(judged: Judged, failures: Sequence[Remark]) -> Judged:
     """Without a corrected command, and better ones, where the text's log says why the engine stopped, and nothing in it
     is changed but what was added for other reasons: it stops again."""
-    stopped = any(each.finding.severity is Severity.WARNING and not each.changes for each in failures)
+    stopped = any(
+        each.finding.severity is Severity.WARNING and not each.changes and not each.finding.message.startswith(ANSWERED)
+        for each in failures
+    )
     errors = (each for each in judged.remarks if each.mends)
     mended = any((each.placed and _may_stop_it(each)) or each.finding.severity is Severity.ERROR for each in errors)
     if not stopped or mended or judged.corrected_with:
