@@ -1,8 +1,9 @@
 """Lines by which engines say why they stopped, with their causes and what helps: data/known_failures.toml, whose rows
 belong to engines and releases, data/runtime_failures.toml, whose rows come from a reading of what SGLang raises at run
 time, data/around_failures.toml, whose rows belong to what stands around an engine, data/general_failures.toml, whose
-rows hold for nearly all, data/refused_requests.toml, whose rows are answers to one request, data/release_faults.toml, whose rows know errors by their kind alone, and
-data/what_happened.toml, whose rows know what a line says that happened, where it does not say why."""
+rows hold for nearly all, data/refused_requests.toml, whose rows are answers to one request, data/release_faults.toml,
+whose rows know errors by their kind alone, and data/what_happened.toml, whose rows know what a line says that happened,
+where it does not say why."""
 
 from __future__ import annotations
 

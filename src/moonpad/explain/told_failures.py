@@ -69,9 +69,6 @@ _REFUSES: Final = "it refuses them"
 _TWICE: Final = re.compile(rf"{STOPPED}(?:\w+ serve stands there twice|this version of \S+ does not know serve\b)")
 _REPEATED: Final = re.compile(r"\(([^()]{20,200})\)")
 _LONGEST: Final = 400
-_AT_LINE: Final = re.compile(r"line (\d{1,7})\b")
-_BELOW: Final = 40
-"""Lines from a request to the answer that is pasted of it."""
 _CUT: Final = 3
 """So many letters of an option's end are lost where it is copied by hand."""
 
@@ -86,8 +83,6 @@ def beside_findings(
     mended = [each for each in found if each.finding.code is Code.MENDED_LATER]
     refused = any(each.finding.severity is Severity.ERROR and _REFUSES in each.finding.message for each in told)
     for failure in failures:
-        if _is_of_told_request(failure, told):
-            continue
         if refused and _TWICE.match(failure.finding.message):
             continue  # the error shows the same words in the command
         unknown = failure.finding.severity is Severity.NOTE
@@ -107,13 +102,6 @@ def beside_findings(
             yield _told_by_report(failure, told, shown) or _with_remedies(failure, told, script)
         if teller is not None and unknown and not _is_told_first(teller, newest=newest):
             yield _perhaps(failure, teller)
-
-
-def _is_of_told_request(failure: Remark, told: Iterable[Remark]) -> bool:
-    """Whether a finding tells of the request, above the answer, what the server refuses."""
-    answer = _AT_LINE.match(failure.finding.where) if failure.finding.message.startswith(ANSWERED) else None
-    requests = filter(None, (_AT_LINE.match(each.finding.message) for each in told if each.command is None))
-    return answer is not None and any(0 <= int(answer[1]) - int(request[1]) <= _BELOW for request in requests)
 
 
 def _fault_of(failure: Remark, faults: Iterable[Remark]) -> Remark | None:

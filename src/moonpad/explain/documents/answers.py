@@ -10,9 +10,10 @@ ANSWERED: Final = "a request failed: "
 _CODE: Final = r"(?:(?:\w{1,60}\.){0,8}\w{1,60}Error: ?)?Error code: [45]\d\d - \{"
 _BODY: Final = r"\{[\"'](?:error|object|detail|message)[\"']: ?[\[{\"']"
 _STATUS: Final = r"(?:HTTP(?:/[\d.]{1,3})? ?)?[45]\d\d(?: [A-Z][\w ]{2,30})?(?::|(?=[ ]\{)) ?[\[{]"
-_BEFORE: Final = re.compile(rf"\W{{0,4}}(?:[\w .,'()-]{{1,60}}[:,] ?)?(?:{_CODE}|{_BODY}|{_STATUS})")
+_BEFORE: Final = re.compile(rf"\W{{0,4}}(?:[\w .,'()-]{{1,60}}[:, ] ?)?(?:{_CODE}|{_BODY}|{_STATUS})")
 _RAISED: Final = re.compile(
-    r"(?:openai|httpx|requests|litellm)\.(?:exceptions\.)?[A-Z]\w{2,40}(?:Error|Exception)\b|\bTypeError: |\bcurl: \(\d{1,2}\) "
+    r"(?:openai|httpx|requests|litellm)\.(?:exceptions\.)?[A-Z]\w{2,40}(?:Error|Exception)\b|\bTypeError: "
+    r"|\bcurl: \(\d{1,2}\) "
 )
 """What a client prints of a request that failed, or that it could not send."""
 

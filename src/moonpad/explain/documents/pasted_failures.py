@@ -15,7 +15,7 @@ from moonpad.engines.host_expert_names import FEWER_ON_DEVICES, LESS_ON_DEVICES,
 from moonpad.engines.log_grammar import CauseLine, failure_at, is_mild
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
-from moonpad.explain.documents.answers import ANSWERED, is_before_answer
+from moonpad.explain.documents.answers import ANSWERED, is_answer, is_before_answer
 from moonpad.explain.documents.broken_errors import continued
 from moonpad.explain.documents.error_items import behind_marker
 from moonpad.explain.documents.fenced_logs import fenced_logs
@@ -156,7 +156,7 @@ def error_lines(lines: Sequence[str], logged: Set[int], *, solved: bool = False)
             goes_on = heading_general and number > 0 and _GOES_ON.match(lines[number - 1][:_LONGEST]) is not None
             heading_general, intro_general = bool(chapter) or goes_on or is_general(title), False
         elif number not in logged and not fenced and text.strip() and not _RAISED.match(text):
-            intro_general, intro = is_general(text), number
+            intro_general, intro = is_general(text) and not is_answer(text), number
         elif not fenced and number > intro + _MOST_INTRODUCED:
             intro_general = False
         if heading_general or intro_general or (number in mended) is not solved:
@@ -277,7 +277,8 @@ def _remark(
     text = script.lines[error.number - 1][error.column : _LONGEST].rstrip()
     length, mild = len(text), is_mild(script.lines[error.number - 1][:_LONGEST])
     if _RAISED.match(text):
-        text = _unwrapped(text, error.number, script)
+        bare, text = _CLASS.fullmatch(text), _unwrapped(text, error.number, script)
+        length = len(text) if bare else length  # what it says begins in the next line
     for cause in causes:
         match = None if cause.weak and not cause.symptom and not weakly else cause.pattern.search(text)
         if match is None or (mild and not (cause.mild or cause.only_with)):

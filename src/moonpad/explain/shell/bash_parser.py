@@ -79,7 +79,9 @@ _LONGEST: Final = 400
 _SET_OFF: Final = ("  ", "\t", " \t")
 _REMARK: Final = re.compile(r"\([\w ,.:@/×~+-]{3,120}\)[ \t]*")
 """`(one A100 80G)` behind a command."""
-_PYTHON: Final = re.compile(r"[ \t]*(?:async )?(?:for \w{1,40}(?:, ?\w{1,40})* in|with|if|elif|while|def|class) [^\n]{1,380}:[ \t]*")
+_PYTHON: Final = re.compile(
+    r"[ \t]*(?:async )?(?:for \w{1,40}(?:, ?\w{1,40})* in|with|if|elif|while|def|class) [^\n]{1,380}:[ \t]*"
+)
 _LINKED: Final = re.compile(r"\[[^\[\]]{1,200}\]$")
 _ADDRESS: Final = re.compile(r"\((?:https?://|[./#])[^\s()]{1,300}\)")
 
@@ -228,8 +230,10 @@ class Parser:
         line = text[begin:end]
         if _PYTHON.fullmatch(line[:_LONGEST]):
             return True
-        return line[: at - begin].endswith(_SET_OFF) and bool(_REMARK.fullmatch(line[at - begin :][:_LONGEST])) and (
-            not self.source.whole.clean.startswith("#!")
+        return (
+            line[: at - begin].endswith(_SET_OFF)
+            and bool(_REMARK.fullmatch(line[at - begin :][:_LONGEST]))
+            and (not self.source.whole.clean.startswith("#!"))
         )
 
     def _about_bracket(self, taken: Sequence[Token]) -> tuple[str, str]:

@@ -27,9 +27,7 @@ _KEPT: Final = re.compile(r"[\"']model[\"']\s*:\s*\"(?P<name>\$\{?[A-Za-z_]\w*\}
 _SINGLE: Final = re.compile(
     r"(?:^|\s)(?:-d|--data(?:-raw|-binary)?|--json)[ =]*'(?P<body>[^']*)'(?![\"'$\w])", re.DOTALL
 )
-_QUOTED_SINGLY: Final = re.compile(
-    r"(?:^|\s)(?:-d|--data(?:-raw|-binary)?|--json)[ =]*\"\s*\{\s*'\w{1,40}'\s*:"
-)
+_QUOTED_SINGLY: Final = re.compile(r"(?:^|\s)(?:-d|--data(?:-raw|-binary)?|--json)[ =]*\"\s*\{\s*'\w{1,40}'\s*:")
 _TEXT: Final = re.compile(r"[\"']messages\\?[\"']\s*:\s*\\?\"(?!\$)")
 _OPTIONS: Final = re.compile(r"[\"']stream_options\\?[\"']\s*:\s*\{")
 _STREAM: Final = re.compile(r"[\"']stream\\?[\"']\s*:\s*(?:true|\$|\")|\bstream\s*=\s*(?!False)", re.IGNORECASE)

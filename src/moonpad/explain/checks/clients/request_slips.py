@@ -54,7 +54,8 @@ _SWITCH: Final = (
 )
 _OTHERS_SWITCH: Final = {word: re.compile(_SWITCH % word) for word in ("thinking", "enable_thinking")}
 _NOBODY: Final = re.compile(
-    r"[Cc]onnection refused|ConnectionRefused|[Ff]ailed to connect|[Cc]ouldn't connect|Cannot connect|Max retries exceeded"
+    r"[Cc]onnection refused|ConnectionRefused|[Ff]ailed to connect"
+    r"|[Cc]ouldn't connect|Cannot connect|Max retries exceeded"
 )
 """What a client says where nothing listens."""
 _ASLEEP: Final = re.compile(r"/sleep(?![\w?/-])[\"']?(?P<rest>[^;|&]*)")
