@@ -57,6 +57,7 @@ def test_what_stopped_the_engine_comes_first() -> None:
     [
         "If you see Error code: 400 - {'error': {'message': 'The model `x` does not exist.'}}, check the name.",
         "The server may answer {'error': {'message': 'JSON decode error'}} when quotes are lost.",
+        'The server returns {"error": {"message": "The model `x` does not exist."}} for names that it does not know.',
         "A prompt must not be longer than the maximum context length.",
     ],
 )

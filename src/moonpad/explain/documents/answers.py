@@ -10,7 +10,10 @@ ANSWERED: Final = "a request failed: "
 _CODE: Final = r"(?:(?:\w{1,60}\.){0,8}\w{1,60}Error: ?)?Error code: [45]\d\d - \{"
 _BODY: Final = r"\{[\"'](?:error|object|detail|message)[\"']: ?[\[{\"']"
 _STATUS: Final = r"(?:HTTP(?:/[\d.]{1,3})? ?)?[45]\d\d(?: [A-Z][\w ]{2,30})?(?::|(?=[ ]\{)) ?[\[{]"
-_BEFORE: Final = re.compile(rf"\W{{0,4}}(?:[\w .,'()-]{{1,60}}[:, ] ?)?(?:{_CODE}|{_BODY}|{_STATUS})")
+_BEGINS: Final = re.compile(rf"(?<![\w.])(?:{_CODE}|{_BODY}|{_STATUS})")
+_MARKS: Final = " \t>*`|'\"-"
+_FARTHEST: Final = 80
+"""Columns of a sentence that leads to an answer on its line."""
 _RAISED: Final = re.compile(
     r"(?:openai|httpx|requests|litellm)\.(?:exceptions\.)?[A-Z]\w{2,40}(?:Error|Exception)\b|\bTypeError: "
     r"|\bcurl: \(\d{1,2}\) "
@@ -18,17 +21,15 @@ _RAISED: Final = re.compile(
 """What a client prints of a request that failed, or that it could not send."""
 
 
-def is_before_answer(lead: str) -> bool:
-    """Whether what stands before an error on its line is the beginning of an answer that refuses a request."""
-    return _BEFORE.match(lead) is not None
+def words_before(lead: str) -> str | None:
+    """The words on a line in front of the answer that begins within `lead`, "" where it begins the line; None where
+    none begins there."""
+    begin = _BEGINS.search(lead)
+    return None if begin is None else lead[: begin.start()].strip(_MARKS)
 
 
 def is_answer(line: str) -> bool:
-    """Whether a line is such an answer, or what a client says of it."""
-    return _BEFORE.match(line) is not None or _RAISED.search(line) is not None or _ends_with_body(line)
-
-
-def _ends_with_body(line: str) -> bool:
-    """`gives {"error":"Unauthorized"}`."""
-    begin = re.search(_BODY, line)
-    return begin is not None and line.rstrip().endswith(("}", "]")) and begin.start() < 80
+    """Whether a line is such an answer, or what a client says of it: `gives {"error":"Unauthorized"}` too."""
+    words = words_before(line)
+    ends = line.rstrip(_MARKS).endswith(("}", "]"))
+    return words == "" or _RAISED.search(line) is not None or (words is not None and ends and len(words) < _FARTHEST)

@@ -15,7 +15,7 @@ from moonpad.engines.host_expert_names import FEWER_ON_DEVICES, LESS_ON_DEVICES,
 from moonpad.engines.log_grammar import CauseLine, failure_at, is_mild
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
-from moonpad.explain.documents.answers import ANSWERED, is_answer, is_before_answer
+from moonpad.explain.documents.answers import ANSWERED, is_answer, words_before
 from moonpad.explain.documents.broken_errors import continued
 from moonpad.explain.documents.error_items import behind_marker
 from moonpad.explain.documents.fenced_logs import fenced_logs
@@ -381,8 +381,10 @@ def _is_report(lead: str) -> bool:
     """Whether what stands before an error on its line is nothing, or says that it came."""
     if (title := _TITLE_OF_BUG.match(lead)) is not None and len(lead) < _LONGEST_TITLE:
         return not is_general(lead[title.end() :])
-    if _PASTED_BEHIND_HASH.fullmatch(lead) or (is_before_answer(lead) and not is_general(lead)):
+    if _PASTED_BEHIND_HASH.fullmatch(lead):
         return True
+    if (words := words_before(lead)) is not None:
+        return not words or (words.endswith(":") and not is_general(words)) or _is_report(words)
     if (raised := _EXCEPTION_BEFORE.search(lead)) is not None and _is_report(lead[: raised.start()]):
         return True
     lead = _CLASS.sub("", _OF_CAPTURE.sub("", lead))
