@@ -12,6 +12,7 @@ from moonpad.engines.log_grammar import first_failure
 
 FILE = "refused_requests.toml"
 LINES = {
+    "path-not-found": "openai.NotFoundError: Error code: 404 - {'detail': 'Not Found'}",
     "tools-not-switched-on": "Error code: 400 - {'error': {'message': '\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'}}",
     "prompt-over-context": "ValueError: The input (41873 tokens) is longer than the model's context length (32768 tokens).",
     "tokens-over-context": "ValueError: Requested token count exceeds the model's maximum context length of 32768 tokens. You requested a total of 70000 tokens",

@@ -76,3 +76,37 @@ def test_a_measurement_by_a_path_of_another_engine() -> None:
     assert not found(INSTRUCT + bench.format("vllm", 8000), part)
     assert not found(INSTRUCT + bench.format("sglang-oai", 8000), part)
     assert not found(INSTRUCT + bench.format("sglang", 30000), part)
+
+
+def test_usage_of_a_stream_that_nobody_asked_for() -> None:
+    part = "no part of a stream has usage"
+    loop = "for chunk in stream:\n    if chunk.usage:\n        bill(chunk.usage.total_tokens)\n"
+    call = CREATE.format("m", ", stream=True{}")
+    assert found(INSTRUCT + call.format("") + loop, part)
+    assert not found(INSTRUCT + call.format(', stream_options={"include_usage": True}') + loop, part)
+    assert not found(INSTRUCT + call.format(""), part)
+    assert not found(INSTRUCT.replace("code", "code --enable-force-include-usage") + call.format("") + loop, part)
+
+
+@pytest.mark.parametrize("model", ["moonshotai/Moonlight-16B-A3B", "moonshotai/Kimi-K2-Base"])
+def test_a_chat_with_a_base_model(model: str) -> None:
+    part = "is a base model"
+    assert found(SERVE.format(model, "") + CREATE.format(model, ""), part)
+    assert not found(SERVE.format(model, "") + PLAIN.format(', "max_tokens": 16'), part)
+    assert not found(SERVE.format("moonshotai/Moonlight-16B-A3B-Instruct", "") + CREATE.format(model, ""), part)
+
+
+def test_a_measurement_of_fewer_requests_than_at_once() -> None:
+    bench = "vllm bench serve --model moonshotai/Kimi-K2-Instruct-0905 --num-prompts {} --max-concurrency 256\n"
+    (finding,) = found(INSTRUCT + bench.format(64), "are never 256 at once")
+    assert finding.severity is Severity.NOTE
+    assert not found(INSTRUCT + bench.format(256), "at once")
+
+
+def test_a_request_by_another_library_of_python() -> None:
+    post = (
+        'requests.post("http://localhost:8000/v1/chat/completions", json={{\n    "messages": m, "max_tokens": {}}})\n'
+    )
+    server = INSTRUCT.replace("-code", "-code --max-model-len 32768")
+    assert found(server + post.format(65536), "wants 65,536 tokens")
+    assert not found(server + post.format(8192), "beside its prompt")

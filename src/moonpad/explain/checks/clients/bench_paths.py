@@ -111,6 +111,22 @@ def backend_of_measurement(case: Case) -> Iterator[Remark]:
         return
 
 
+def prompts_of_measurement(case: Case) -> Iterator[Remark]:
+    """Fewer requests than are to run at once."""
+    if not _is_first_of(case):
+        return
+    for command in case.script.commands[:_MOST]:
+        prompts, at_once = _text(command, ("--num-prompts",)), _text(command, ("--max-concurrency",))
+        if not _is_measurement(command) or not prompts.isdigit() or not at_once.isdigit():
+            continue
+        if 0 < int(prompts) < int(at_once):
+            message = f"{case.script.where(command.line)}: {prompts} requests in all are never {at_once} at once"
+            remedy = "measure several times as many requests as run at once"
+            remark = make_remark(Severity.NOTE, Code.SUBOPTIMAL, "--num-prompts", message, remedy)
+            yield replace(remark, command=None)
+            return
+
+
 def _port_in(command: Command) -> str:
     """The port in the address of a measurement."""
     address = re.search(r":(\d{2,5})/?$", _text(command, ("--base-url",)))

@@ -11,6 +11,7 @@ from moonpad.explain.checks.clients.bench_paths import (
     backend_of_measurement,
     path_of_requests,
     port_of_measurement,
+    prompts_of_measurement,
 )
 from moonpad.explain.checks.clients.bench_targets import bench_target
 from moonpad.explain.checks.clients.evaluation_hub import hub_of_datasets
@@ -43,6 +44,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     path_of_requests,
     port_of_measurement,
     backend_of_measurement,
+    prompts_of_measurement,
     key_of_request,
     path_without_version,
     unpublished_port,

@@ -43,6 +43,11 @@ _ASKED: Final = re.compile(
     r"(?:\bif\b|\bor\b|\bis not None\b|:=).*delta\.content|delta\.content.*(?:\bor\b|\bif\b|None)"
 )
 _ABOVE: Final = 4
+_ALWAYS: Final = ("--enable-force-include-usage",)
+_STREAM: Final = re.compile(r"\bstream\s*=\s*True\b")
+_WITH_USAGE: Final = re.compile(r"include_usage|stream_options|continuous_usage")
+_USAGE: Final = re.compile(r"\b(?:chunk|part|event|delta|piece)\w{0,10}\.usage\b")
+_BASE: Final = re.compile(r"(?:kimi|moonlight|deepseek|qwen|glm)[\w.-]*-base|moonlight-16b-a3b", re.IGNORECASE)
 
 
 def length_of_completion(case: Case) -> Iterator[Remark]:
@@ -108,6 +113,38 @@ def parts_without_text(case: Case) -> Iterator[Remark]:
         return
 
 
+def usage_of_stream(case: Case) -> Iterator[Remark]:
+    """A stream whose usage is read, and not asked for."""
+    if case.base not in _SERVERS or case.option(*_ALWAYS) is not None:
+        return
+    lines = case.script.lines
+    for call in calls_to(case):
+        if call.kind != "create" or not _STREAM.search(call.text) or _LEFT_OUT.search(call.text):
+            continue
+        if is_in_lines(_WITH_USAGE, lines, _LONGEST) or not is_in_lines(_USAGE, lines, _LONGEST):
+            return
+        message = f"{case.script.where(call.line)}: no part of a stream has usage where the request does not ask for it"
+        yield _said("usage", message, 'add stream_options={"include_usage": True}')
+        return
+
+
+def chat_with_base(case: Case) -> Iterator[Remark]:
+    """A chat with weights that were never trained for one."""
+    model = (case.checkpoint.name if case.checkpoint else case.first.model or "").rstrip("/").rpartition("/")[2]
+    if case.base not in _SERVERS or not _BASE.fullmatch(model):
+        return
+    for call in calls_to(case):
+        if call.is_chat:
+            message = (
+                f"{case.script.where(call.line)}: {shortened(model, 40)} is a base model, which goes on with a text "
+            )
+            message += "and knows no turns: a chat with it does not end, or makes no sense"
+            yield _said(
+                "model", message, "serve the model with -Instruct in its name, or send prompts to /v1/completions"
+            )
+            return
+
+
 def _is_plain(call: ClientCall) -> bool:
     """Whether it asks for a completion of a text, and the whole request stands there."""
     if call.kind == "curl":
@@ -119,4 +156,11 @@ def _said(place: str, message: str, remedy: str, severity: Severity = Severity.W
     return replace(make_remark(severity, Code.SUBOPTIMAL, place, message, remedy), command=None)
 
 
-REQUEST_HABITS: Final = (length_of_completion, greedy_thoughts, ended_at_line, parts_without_text)
+REQUEST_HABITS: Final = (
+    length_of_completion,
+    greedy_thoughts,
+    ended_at_line,
+    parts_without_text,
+    usage_of_stream,
+    chat_with_base,
+)
