@@ -27,7 +27,7 @@ LINES = {
     "content-none": 'TypeError: can only concatenate str (not "NoneType") to str # delta.content',
 }
 AROUND = {
-    "rdma-device-not-opened": "E1108 04:12:55.180223  1204 rdma_context.cpp:79] Failed to open device mlx5_0 on port 1 with GID 3",
+    "rdma-device-not-opened": "E1108 04:12:55.180223  1204 rdma_context.cpp:79] Failed to open device mlx5_0 on port \x01 with GID 3",
     "rdma-devices-none": "E1108 04:12:55.181090  1204 topology.cpp:12] No RDMA devices found, check your device installation",
 }
 STOPPED = (
