@@ -1,8 +1,9 @@
 """Lines by which engines say why they stopped, with their causes and what helps: data/known_failures.toml, whose rows
 belong to engines and releases, data/runtime_failures.toml, whose rows come from a reading of what SGLang raises at run
 time, data/around_failures.toml, whose rows belong to what stands around an engine, data/general_failures.toml, whose
-rows hold for nearly all, data/release_faults.toml, whose rows know errors by their kind alone, and
-data/what_happened.toml, whose rows know what a line says that happened, where it does not say why."""
+rows hold for nearly all, data/refused_requests.toml, whose rows are answers to one request, data/release_faults.toml,
+whose rows know errors by their kind alone, and data/what_happened.toml, whose rows know what a line says that happened,
+where it does not say why."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ FILES: Final = (
     "runtime_failures.toml",
     "around_failures.toml",
     "general_failures.toml",
+    "refused_requests.toml",
     "release_faults.toml",
     "what_happened.toml",
 )
@@ -41,6 +43,8 @@ class KnownFailure(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Its writer does not call it an error, and it ends a start all the same; no other row is named by a warning."""
     symptom: bool = False
     """It says what happened, and not why: shown where nothing else is known, and never called a cause."""
+    answer: bool = False
+    """The answer to a request that is refused, or what its client says of it: the server goes on."""
     kind: bool = False
     """It knows the kind of an error, not its cause: asked for where an error names only the place where code failed."""
     event: bool = False

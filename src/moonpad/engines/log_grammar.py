@@ -55,6 +55,8 @@ class CauseLine(Struct, frozen=True):
     """It counts in a line that its writer does not call an error too."""
     only_with: re.Pattern[str] | None = None
     """It is the cause, whatever its writer calls it, where another line has this; nowhere else."""
+    answer: bool = False
+    """It refuses one request, and ends nothing."""
 
 
 class LogGrammar(Struct, frozen=True):
@@ -106,6 +108,7 @@ def catalogued_causes(engine: str | None = None) -> tuple[CauseLine, ...]:
             row.follows,
             row.mild,
             re.compile(row.only_with) if row.only_with else None,
+            row.answer,
         )
         for row in known_failures()
         if not (row.kind or row.event) and (engine is None or not row.engines or not engines.isdisjoint(row.engines))
@@ -291,11 +294,11 @@ def first_cause(causes: Sequence[CauseLine], lines: Sequence[str], *, symptoms: 
                 continue
             if (match := cause.pattern.search(text)) is None:
                 continue
-            if cause.only_with is not None:
+            if cause.only_with is not None and not cause.answer:
                 if any(cause.only_with.search(line) for line in lines):
                     return NamedCause(cause, match, number)
                 continue
-            rank = 2 * cause.weak + 3 * mild + 6 * cause.follows
+            rank = 2 * cause.weak + 3 * mild + 6 * cause.follows + 12 * cause.answer
             if rank == 0:
                 return NamedCause(cause, match, number)
             best.setdefault(rank, NamedCause(cause, match, number, mild))

@@ -158,6 +158,8 @@ READ_BY_SERVERS: Final = re.compile(
 """Beginnings of the names of variables that a server, or a library in it, reads."""
 PROXIED: Final = "hosted_vllm/"
 """How LiteLLM writes before the name of a model that such a server has."""
+ASK_AT_GENERATE: Final = ("sglang", "sglang-native")
+"""Backends of a measurement that ask at /generate, a path of one engine alone (benchmark/serving.py of 0.5.23)."""
 PORTS_OF_BACKENDS: Final = {"sglang": 30000, "sglang-native": 30000, "sglang-oai": 30000, "vllm": 8000, "": 30000}
 """Where the measurement of `EXPERTS_BY_OPTION` asks by itself, by its --backend (bench_serving.py of 0.5.9)."""
 OPTIONS_OF_OTHER_BENCHES: Final[Mapping[str, Mapping[str, str]]] = {

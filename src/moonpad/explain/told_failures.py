@@ -12,6 +12,7 @@ from moonpad.catalog.options import values_of, versions
 from moonpad.engines import ENGINES
 from moonpad.explain.checks.releases.error_agreement import error_pairs, pairs_of, shared_pairs, shares_particulars
 from moonpad.explain.commands import ErrorLine, Script
+from moonpad.explain.documents.answers import ANSWERED
 from moonpad.explain.documents.loading_memory import LOADING
 from moonpad.explain.documents.pasted_failures import NO_CAUSE, STOPPED
 from moonpad.explain.documents.told_ends import TOLD
@@ -221,7 +222,10 @@ def _reckons(told: str, quoted: str) -> bool:
 def with_what_stopped(judged: Judged, failures: Sequence[Remark]) -> Judged:
     """Without a corrected command, and better ones, where the text's log says why the engine stopped, and nothing in it
     is changed but what was added for other reasons: it stops again."""
-    stopped = any(each.finding.severity is Severity.WARNING and not each.changes for each in failures)
+    stopped = any(
+        each.finding.severity is Severity.WARNING and not each.changes and not each.finding.message.startswith(ANSWERED)
+        for each in failures
+    )
     errors = (each for each in judged.remarks if each.mends)
     mended = any((each.placed and _may_stop_it(each)) or each.finding.severity is Severity.ERROR for each in errors)
     if not stopped or mended or judged.corrected_with:

@@ -9,6 +9,7 @@ from typing import Final
 
 from moonpad.engines.option_grammar import SHORT_SIZES
 from moonpad.explain.checks.models.other_families import IF_PUBLISHED
+from moonpad.explain.documents.answers import ANSWERED
 from moonpad.explain.documents.told_ends import TOLD
 from moonpad.explain.results import NONE_GIVEN, Judged, Remark
 from moonpad.explain.target_detection import BY_NEWEST
@@ -131,11 +132,12 @@ def verdict(judged: Judged, *, answered: bool = False) -> tuple[str, str]:
 
 def _stopped(judged: Judged) -> str:
     """Why the engine stopped, where the text has a line that says so, as a sentence in front of what the command is."""
-    for remark in judged.remarks:
+    for remark in sorted(judged.remarks, key=lambda each: each.finding.message.startswith(ANSWERED)):
         finding = remark.finding
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.WARNING:
-            cause = _cut(finding.message.removeprefix(_THE_ENGINE_STOPPED), _LONGEST_CAUSE)
-            stopped = f"{_ONE_OF} stopped" if remark.either else "Stopped"
+            refused = finding.message.startswith(ANSWERED)
+            cause = _cut(finding.message.removeprefix(ANSWERED if refused else _THE_ENGINE_STOPPED), _LONGEST_CAUSE)
+            stopped = f"{_ONE_OF} stopped" if remark.either else "A request failed" if refused else "Stopped"
             end = "..." if cause.endswith("...") else "."
             return f"{stopped} ({finding.where}): {cause.rstrip('.')}{end} The command: "
     return ""

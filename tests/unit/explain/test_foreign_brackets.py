@@ -48,3 +48,16 @@ def test_what_is_no_command_has_no_mistake_of_a_shell(line: str) -> None:
 def test_a_command_keeps_its_mistake(line: str) -> None:
     script = read_script(f"vllm serve a/b --tensor-parallel-size 8\n\n{line}\n", markdown=False)
     assert [each.message for each in script.problems] == ["the shell reports a syntax error at this bracket"]
+
+
+@pytest.mark.parametrize("line", ["vllm serve a/c --port 8001   (one A100 80G)", "./run.sh\t(second)"])
+def test_a_remark_that_is_set_off_is_none_of_a_shell(line: str) -> None:
+    script = read_script(f"vllm serve a/b --tensor-parallel-size 8\n\n{line}\n", markdown=False)
+    assert not script.problems
+    program = read_script(f"#!/bin/bash\n{line}\n", markdown=False)
+    assert [each.message for each in program.problems] == ["the shell reports a syntax error at this bracket"]
+
+
+def test_a_statement_of_python_has_no_mistake_of_a_shell() -> None:
+    loop = "for chunk in client.chat.completions.create(model=name, stream=True):\n    answer += chunk.text\n"
+    assert not read_script(f"vllm serve a/b\n\n{loop}", markdown=False).problems

@@ -11,16 +11,20 @@ _LONGEST: Final = 2000
 _CURL: Final = re.compile(r"(?:^|[\s$(`;&|!])curl[ \t]")
 _CLIENT: Final = re.compile(r"\b(?:Async)?(?:ChatOpenAI|VLLMOpenAI|OpenAILike|OpenAI)\(")
 _CREATE: Final = re.compile(r"\.(?P<kind>chat\.completions|completions)\.(?:create|parse|stream)\(")
+_POST: Final = re.compile(r"\b(?:requests|httpx|session|client|s)\.post\(")
 _URL: Final = re.compile(
     r"(?:(?P<scheme>https?)://)?(?P<host>localhost|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|(?<=://)[A-Za-z][\w.-]{0,100})"
     r":(?P<port>[0-9]{2,5})(?P<path>/[^\s\"'`<>|;&)]*)?(?![\w-])"
 )
 _BASE: Final = re.compile(r"\b(?:base_url|api_base|openai_api_base)[ ]*=[ ]*f?[\"'](?P<url>[^\"'\n]{1,200})[\"']")
+_PATH: Final = re.compile(r"/v1/(?:chat/)?completions\b")
+_WORDS: Final = ("OpenAI", "ompletions", ".post(")
 _COMMENT: Final = re.compile(r"\s*(?:#|//)")
 
 
 class ClientCall(NamedTuple):
-    """`kind` is `curl`, `client` (the library's constructor) or `create` (one request of it). The address is "" where
+    """`kind` is `curl`, `client` (the library's constructor), `create` (a request of it) or `post` (of another library
+    of Python, whose address stands in the call). The address is "" where
     the statement has none, `port` "" where it is not a number; `text` is the whole statement."""
 
     kind: str
@@ -46,7 +50,7 @@ def client_calls(lines: tuple[str, ...]) -> tuple[ClientCall, ...]:
     behind = 0
     for number, line in enumerate(lines, 1):
         text = line[:_LONGEST]
-        if _COMMENT.match(text) or ("curl" not in text and "OpenAI" not in text and "ompletions" not in text):
+        if _COMMENT.match(text) or ("curl" not in text and not any(word in text for word in _WORDS)):
             continue
         if number > behind and (match := _CURL.search(text)):
             statement, behind = _curl(lines, number, match.start())
@@ -55,6 +59,10 @@ def client_calls(lines: tuple[str, ...]) -> tuple[ClientCall, ...]:
             statement = _call(lines, number, match.end() - 1)
             base = _BASE.search(statement)
             found.append(_addressed(ClientCall("client", number, statement), base["url"] if base else ""))
+        elif match := _POST.search(text):
+            statement = _call(lines, number, match.end() - 1)
+            if _PATH.search(statement) and _URL.search(statement):
+                found.append(_addressed(ClientCall("post", number, statement), statement))
         elif match := _CREATE.search(text):
             statement = f".{match['kind']}.create{_call(lines, number, match.end() - 1)}"
             found.append(ClientCall("create", number, statement))

@@ -15,6 +15,7 @@ from moonpad.engines.host_expert_names import FEWER_ON_DEVICES, LESS_ON_DEVICES,
 from moonpad.engines.log_grammar import CauseLine, failure_at, is_mild
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
+from moonpad.explain.documents.answers import ANSWERED, is_answer, words_before
 from moonpad.explain.documents.broken_errors import continued
 from moonpad.explain.documents.error_items import behind_marker
 from moonpad.explain.documents.fenced_logs import fenced_logs
@@ -107,8 +108,6 @@ _OF_PROCESS: Final = re.compile(
     r"|(?:\[PID: \d{1,8}\] )?\[?\d{4}-\d\d-\d\d[ T-]\d\d:\d\d:\d\d)"
 )
 """`start.py:1395 (EngineCore pid=1713) ` or `[2026-03-25 05:44:29,435 W 39 39] `: a process that speaks."""
-_ANSWER: Final = re.compile(r"\W{0,4}(?:(?:\w{1,60}\.){0,8}\w{1,60}Error: ?)?Error code: [45]\d\d - \{")
-"""What a client of the server prints of an answer that refuses its request."""
 _CONSTANT: Final = re.compile(r"([\"'])[A-Z][A-Z0-9_]{3,80}\1[ ]?[,:)\]}]")
 """`"CUDA_ERROR_OUT_OF_MEMORY",` among others."""
 _CATCHES: Final = re.compile(r"[ \t]{0,80}(?:except\b[^:]*:|raise[ \t]\w)")
@@ -157,7 +156,7 @@ def error_lines(lines: Sequence[str], logged: Set[int], *, solved: bool = False)
             goes_on = heading_general and number > 0 and _GOES_ON.match(lines[number - 1][:_LONGEST]) is not None
             heading_general, intro_general = bool(chapter) or goes_on or is_general(title), False
         elif number not in logged and not fenced and text.strip() and not _RAISED.match(text):
-            intro_general, intro = is_general(text), number
+            intro_general, intro = is_general(text) and not is_answer(text), number
         elif not fenced and number > intro + _MOST_INTRODUCED:
             intro_general = False
         if heading_general or intro_general or (number in mended) is not solved:
@@ -278,7 +277,8 @@ def _remark(
     text = script.lines[error.number - 1][error.column : _LONGEST].rstrip()
     length, mild = len(text), is_mild(script.lines[error.number - 1][:_LONGEST])
     if _RAISED.match(text):
-        text = _unwrapped(text, error.number, script)
+        bare, text = _CLASS.fullmatch(text), _unwrapped(text, error.number, script)
+        length = len(text) if bare else length  # what it says begins in the next line
     for cause in causes:
         match = None if cause.weak and not cause.symptom and not weakly else cause.pattern.search(text)
         if match is None or (mild and not (cause.mild or cause.only_with)):
@@ -293,7 +293,7 @@ def _remark(
         if not error.logged and _is_of_another(error.number, engine, script):
             continue
         failure = failure_at(cause, match)
-        message = f"{STOPPED}{shortened(failure.message, 400)}"
+        message = f"{ANSWERED if cause.answer else STOPPED}{shortened(failure.message, 400)}"
         remedy = of_known_type(match) or in_flags(failure.remedy, engine)
         if cause.key in KEYS and is_of_loading(error.number, script.lines):
             message = message.replace("out of memory", LOADING, 1)
@@ -381,8 +381,10 @@ def _is_report(lead: str) -> bool:
     """Whether what stands before an error on its line is nothing, or says that it came."""
     if (title := _TITLE_OF_BUG.match(lead)) is not None and len(lead) < _LONGEST_TITLE:
         return not is_general(lead[title.end() :])
-    if _PASTED_BEHIND_HASH.fullmatch(lead) or _ANSWER.match(lead):
+    if _PASTED_BEHIND_HASH.fullmatch(lead):
         return True
+    if (words := words_before(lead)) is not None:
+        return not words or (words.endswith(":") and not is_general(words)) or _is_report(words)
     if (raised := _EXCEPTION_BEFORE.search(lead)) is not None and _is_report(lead[: raised.start()]):
         return True
     lead = _CLASS.sub("", _OF_CAPTURE.sub("", lead))

@@ -75,6 +75,13 @@ _TERRAFORM: Final = re.compile(
 
 
 _ASSIGNS: Final = re.compile(r"[A-Za-z_]\w*=")
+_LONGEST: Final = 400
+_SET_OFF: Final = ("  ", "\t", " \t")
+_REMARK: Final = re.compile(r"\([\w ,.:@/×~+-]{3,120}\)[ \t]*")
+"""`(one A100 80G)` behind a command."""
+_PYTHON: Final = re.compile(
+    r"[ \t]*(?:async )?(?:for \w{1,40}(?:, ?\w{1,40})* in|with|if|elif|while|def|class) [^\n]{1,380}:[ \t]*"
+)
 _LINKED: Final = re.compile(r"\[[^\[\]]{1,200}\]$")
 _ADDRESS: Final = re.compile(r"\((?:https?://|[./#])[^\s()]{1,300}\)")
 
@@ -206,7 +213,7 @@ class Parser:
                 "write == or != there",
             )
         if self.token.text == "(" and not is_test:
-            if self.is_shell:
+            if self.is_shell and not self._is_of_no_shell():
                 self._problem(self.token, *self._about_bracket(taken))
             while self.token.kind not in ("newline", "end"):
                 self.take()
@@ -214,6 +221,20 @@ class Parser:
         redirects = tuple(token for token in taken if token.kind == "redirect")
         comments, self.comments = tuple(self.comments), []
         return Simple(words, redirects, comments, self.label, connector)
+
+    def _is_of_no_shell(self) -> bool:
+        """Whether the bracket holds a remark at the end of its line, set off by blanks, or stands in one of Python."""
+        text, at = self.source.text, self.token.start
+        end = text.find("\n", at)
+        begin, end = text.rfind("\n", 0, at) + 1, len(text) if end < 0 else end
+        line = text[begin:end]
+        if _PYTHON.fullmatch(line[:_LONGEST]):
+            return True
+        return (
+            line[: at - begin].endswith(_SET_OFF)
+            and bool(_REMARK.fullmatch(line[at - begin :][:_LONGEST]))
+            and (not self.source.whole.clean.startswith("#!"))
+        )
 
     def _about_bracket(self, taken: Sequence[Token]) -> tuple[str, str]:
         """What is wrong with it, and what to do."""

@@ -10,6 +10,7 @@ from typing import Final
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clients.request_names import is_one_group
+from moonpad.explain.documents.answers import is_answer
 from moonpad.explain.documents.client_calls import ClientCall, client_calls
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
@@ -30,6 +31,12 @@ _FAILS: Final = re.compile(
     r"错误|拒绝|失败|报错",
     re.IGNORECASE,
 )
+_EXPECTED: Final = re.compile(
+    r"\bexpect|\bshould\b|\bmust\b|\bverif|\bcheck that\b|\bnegative\b|\breject|(?<![Cc]onnection )\brefuse|\bwill\b"
+    r"|\btest that\b|\bensure|\bas (?:designed|intended)\b|\bfix(?:ed)?\b|\bsolution\b|\binstead\b|预期|应|验证|解决",
+    re.IGNORECASE,
+)
+"""Words by which a text shows a request on purpose that fails, or says itself what is wrong with it."""
 _NEAR: Final = 3
 _LONGEST: Final = 2000
 
@@ -86,6 +93,10 @@ def _word(word: str) -> re.Pattern[str]:
 
 
 def is_shown_to_fail(case: Case, line: int, end: int = 0) -> bool:
-    """Whether the text around a request speaks of an error: it is then shown as one that is refused."""
-    lines = case.script.lines[max(0, line - _NEAR - 1) : max(line, end) + _NEAR]
-    return any(_FAILS.search(text[:_LONGEST]) for text in lines)
+    """Whether the text around a request speaks of an error: it is then shown as one that is refused. Who pastes the
+    answer that he got, and says no more of it, does not know why."""
+    lines = [text[:_LONGEST] for text in case.script.lines[max(0, line - _NEAR - 1) : max(line, end) + _NEAR]]
+    fails = [text for text in lines if _FAILS.search(text)]
+    if not any(map(is_answer, fails)):
+        return bool(fails)
+    return any(_EXPECTED.search(text) for text in lines if not is_answer(text))

@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.engines.foreign_names import EXPERTS_BY_OPTION
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE as MEASURED
-from moonpad.engines.surrounding_names import MEASURES, PORTS_OF_BACKENDS
+from moonpad.engines.surrounding_names import ASK_AT_GENERATE, MEASURES, PORTS_OF_BACKENDS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clients.request_names import is_only_server
@@ -86,6 +86,51 @@ def port_of_measurement(case: Case) -> Iterator[Remark]:
         remark = make_remark(Severity.WARNING, Code.CONFLICT, "--port", message, f"write --port {own} there")
         yield replace(remark, command=None)
         return
+
+
+def backend_of_measurement(case: Case) -> Iterator[Remark]:
+    """A measurement by one engine's own path, /generate, of a server of the other, which does not have it."""
+    script = case.script
+    if case.base != MEASURED or not is_only_server(case) or is_in_lines(_BETWEEN, script.lines, 2000):
+        return
+    own = case.text("--port").strip("'\"") or str(case.engine.command_line.port or "")
+    for command in script.commands[:_MOST]:
+        if not _is_measurement(command) or program_table().engines.get(command.program) != EXPERTS_BY_OPTION:
+            continue
+        backend, asked = _text(command, ("--backend",)), _text(command, ("--port",)) or _port_in(command)
+        if backend not in ASK_AT_GENERATE or asked != own:
+            continue
+        message = (
+            f"{script.where(command.line)}: --backend {backend} asks at /generate, which {case.engine.facts.title} "
+        )
+        message += "does not have: each request ends in 404"
+        remark = make_remark(
+            Severity.WARNING, Code.CONFLICT, "--backend", message, f"write --backend {case.base}, or {case.base}-chat"
+        )
+        yield replace(remark, command=None)
+        return
+
+
+def prompts_of_measurement(case: Case) -> Iterator[Remark]:
+    """Fewer requests than are to run at once."""
+    if not _is_first_of(case):
+        return
+    for command in case.script.commands[:_MOST]:
+        prompts, at_once = _text(command, ("--num-prompts",)), _text(command, ("--max-concurrency",))
+        if not _is_measurement(command) or not prompts.isdigit() or not at_once.isdigit():
+            continue
+        if 0 < int(prompts) < int(at_once):
+            message = f"{case.script.where(command.line)}: {prompts} requests in all are never {at_once} at once"
+            remedy = "measure several times as many requests as run at once"
+            remark = make_remark(Severity.NOTE, Code.SUBOPTIMAL, "--num-prompts", message, remedy)
+            yield replace(remark, command=None)
+            return
+
+
+def _port_in(command: Command) -> str:
+    """The port in the address of a measurement."""
+    address = re.search(r":(\d{2,5})/?$", _text(command, ("--base-url",)))
+    return address[1] if address is not None else ""
 
 
 def _has_endpoint(command: Command) -> bool:

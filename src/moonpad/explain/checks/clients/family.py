@@ -7,7 +7,12 @@ from typing import Final
 from moonpad.explain.checks.check_case import Check
 from moonpad.explain.checks.clients.bench_names import bench_names
 from moonpad.explain.checks.clients.bench_options import option_of_bench
-from moonpad.explain.checks.clients.bench_paths import path_of_requests, port_of_measurement
+from moonpad.explain.checks.clients.bench_paths import (
+    backend_of_measurement,
+    path_of_requests,
+    port_of_measurement,
+    prompts_of_measurement,
+)
 from moonpad.explain.checks.clients.bench_targets import bench_target
 from moonpad.explain.checks.clients.evaluation_hub import hub_of_datasets
 from moonpad.explain.checks.clients.request_checks import REQUEST_CHECKS
@@ -38,6 +43,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     *REQUEST_CHECKS,
     path_of_requests,
     port_of_measurement,
+    backend_of_measurement,
+    prompts_of_measurement,
     key_of_request,
     path_without_version,
     unpublished_port,

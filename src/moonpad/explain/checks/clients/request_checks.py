@@ -16,6 +16,7 @@ from moonpad.explain.checks.clients.library_arguments import argument_of_library
 from moonpad.explain.checks.clients.nginx_addresses import passed_on
 from moonpad.explain.checks.clients.proxied_names import name_behind_proxy
 from moonpad.explain.checks.clients.proxied_requests import proxied_request
+from moonpad.explain.checks.clients.request_habits import REQUEST_HABITS
 from moonpad.explain.checks.clients.request_limits import logprobs_of_request, thoughts_of_request, tokens_of_request
 from moonpad.explain.checks.clients.request_parts import media_of_request, tools_of_request
 from moonpad.explain.checks.clients.request_releases import field_of_release
@@ -34,6 +35,7 @@ REQUEST_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     tokens_of_request,
     thoughts_of_request,
     logprobs_of_request,
+    *REQUEST_HABITS,
     tools_of_request,
     media_of_request,
     argument_of_library,

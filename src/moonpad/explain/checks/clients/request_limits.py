@@ -24,12 +24,12 @@ _FEW_TOKENS: Final = re.compile(
     r"(?:[\"'](?:max_tokens|max_completion_tokens)\\?[\"'][ ]*:|\b(?:max_tokens|max_completion_tokens)[ ]*=)"
     r"[ ]*(?P<number>[1-9][0-9]{0,2})(?![\w.*])"
 )
-_THINKS: Final = re.compile(
+THINKS: Final = re.compile(
     r"kimi[-_]?k2(?:[._-][5-9](?![0-9])|-thinking)|kimi[-_]?k3|deepseek-r1|deepseek-v3\.2-speciale|glm-(?:4\.[5-7]|5)",
     re.IGNORECASE,
 )
 """Models that think where a request does not say that they shall not."""
-_WITHOUT_THOUGHTS: Final = re.compile(r"thinking|reasoning_effort|/no_?think", re.IGNORECASE)
+WITHOUT_THOUGHTS: Final = re.compile(r"(?<!-)thinking|reasoning_effort|/no_?think", re.IGNORECASE)
 _DEFAULTS: Final = ("--default-chat-template-kwargs", "--chat-template", "--reasoning-config")
 _SHORT: Final = 500
 """Tokens that thoughts about a plain question often take."""
@@ -72,11 +72,11 @@ def thoughts_of_request(case: Case) -> Iterator[Remark]:
     if case.base not in (names.EXPERTS_BY_VARIABLE, names.EXPERTS_BY_OPTION) or case.open_ended:
         return
     model = (case.first.model or "").rstrip("/").rpartition("/")[2]
-    if _THINKS.search(model) is None or case.option(*_DEFAULTS) is not None:
+    if THINKS.search(model) is None or case.option(*_DEFAULTS) is not None:
         return
     for call in calls_to(case):
         match = _FEW_TOKENS.search(call.text) if call.is_chat else None
-        if match is None or int(match["number"]) > _SHORT or _WITHOUT_THOUGHTS.search(call.text):
+        if match is None or int(match["number"]) > _SHORT or WITHOUT_THOUGHTS.search(call.text):
             continue
         message = f"{case.script.where(call.line)}: the thoughts of {shortened(model, 40)} count as tokens too, and "
         message += f"{match['number']} are often spent before the answer begins: finish_reason is length and content "

@@ -27,6 +27,7 @@ _KEPT: Final = re.compile(r"[\"']model[\"']\s*:\s*\"(?P<name>\$\{?[A-Za-z_]\w*\}
 _SINGLE: Final = re.compile(
     r"(?:^|\s)(?:-d|--data(?:-raw|-binary)?|--json)[ =]*'(?P<body>[^']*)'(?![\"'$\w])", re.DOTALL
 )
+_QUOTED_SINGLY: Final = re.compile(r"(?:^|\s)(?:-d|--data(?:-raw|-binary)?|--json)[ =]*\"\s*\{\s*'\w{1,40}'\s*:")
 _TEXT: Final = re.compile(r"[\"']messages\\?[\"']\s*:\s*\\?\"(?!\$)")
 _OPTIONS: Final = re.compile(r"[\"']stream_options\\?[\"']\s*:\s*\{")
 _STREAM: Final = re.compile(r"[\"']stream\\?[\"']\s*:\s*(?:true|\$|\")|\bstream\s*=\s*(?!False)", re.IGNORECASE)
@@ -79,6 +80,14 @@ def _kept_variable(call: ClientCall, _: Case) -> _Told | None:
         return None
     what = f"single quotes keep {kept['name']} as it is written: the server has no model of that name, and answers 404"
     return "model", what, "close the single quotes around it: '…\"'\"$NAME\"'\"…'"
+
+
+def _single_quotes(call: ClientCall, _: Case) -> _Told | None:
+    """`-d "{'model': 'k2'}"`."""
+    if call.kind != "curl" or not _QUOTED_SINGLY.search(call.text):
+        return None
+    what = "names and texts of the body are in single quotes, which is no JSON: it answers 400"
+    return "-d", what, "write the body in single quotes with double quotes inside"
 
 
 def _text_for_messages(call: ClientCall, _: Case) -> _Told | None:
@@ -145,6 +154,7 @@ def _posted_list(call: ClientCall, _: Case) -> _Told | None:
 _LOOKS: Final[tuple[Callable[[ClientCall, Case], _Told | None], ...]] = (
     _kind_of_body,
     _kept_variable,
+    _single_quotes,
     _text_for_messages,
     _options_of_stream,
     _top_without_logprobs,

@@ -53,6 +53,11 @@ _SWITCH: Final = (
     r"""\s*["'\\]*%s(?![\w-])"""
 )
 _OTHERS_SWITCH: Final = {word: re.compile(_SWITCH % word) for word in ("thinking", "enable_thinking")}
+_NOBODY: Final = re.compile(
+    r"[Cc]onnection refused|ConnectionRefused|[Ff]ailed to connect"
+    r"|[Cc]ouldn't connect|Cannot connect|Max retries exceeded"
+)
+"""What a client says where nothing listens."""
 _ASLEEP: Final = re.compile(r"/sleep(?![\w?/-])[\"']?(?P<rest>[^;|&]*)")
 _LEVEL: Final = re.compile(
     r"(?:-d|--data(?:-raw)?|--json|json=)[ =]*[^;|&]*[\"']level[\"'\\]*[ ]*:[ ]*[\"'\\]*(?P<level>[0-2])"
@@ -147,9 +152,10 @@ def _is_curl(command: Command) -> bool:
 
 
 def _is_elsewhere(port: str, lines: tuple[str, ...]) -> bool:
-    """Whether anything but requests has the number."""
+    """Whether anything but requests, and what came of them, has the number."""
     number = re.compile(rf"(?<![0-9]){port}(?![0-9])")
-    return any(number.search(line[:_LONGEST]) and not _there(line[:_LONGEST]) for line in lines)
+    named = (line[:_LONGEST] for line in lines if number.search(line[:_LONGEST]))
+    return any(not (_there(line) or _NOBODY.search(line)) for line in named)
 
 
 @lru_cache(maxsize=2)

@@ -31,6 +31,7 @@ from moonpad.explain.checks.containers.mounted_places import cache_not_mounted, 
 from moonpad.explain.checks.containers.nameless_user import nameless_user
 from moonpad.explain.checks.containers.outside_variables import variables_outside
 from moonpad.explain.checks.containers.program_images import left_image, program_of_image
+from moonpad.explain.checks.containers.rdma_devices import rdma_of_container
 from moonpad.explain.checks.containers.tab_images import image_of_other_tab
 from moonpad.explain.checks.containers.variables_of_no_release import variables_of_no_release
 
@@ -66,6 +67,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     image_file_devices,
     nameless_user,
     listed_devices,
+    rdma_of_container,
     behind_image,
     variables_of_no_release,
     *CONTAINER_SLIPS,

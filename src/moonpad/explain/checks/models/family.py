@@ -15,6 +15,7 @@ from moonpad.explain.checks.models.draft_checks import (
 from moonpad.explain.checks.models.draft_names import draft_at_address, draft_is_method
 from moonpad.explain.checks.models.draft_targets import draft_of_other_model, vocabulary_of_draft
 from moonpad.explain.checks.models.family_checks import MODEL_CHECKS
+from moonpad.explain.checks.models.foreign_templates import foreign_template
 from moonpad.explain.checks.models.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.models.gguf_parts import digits_of_part, parts_of_set
 from moonpad.explain.checks.models.gguf_sizes import SIZE_CHECKS
@@ -72,6 +73,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     method_of_plain_weights,
     expert_method,
     chat_template,
+    foreign_template,
     dense_size,
     colon_in_name,
     ranks_of_nodes,

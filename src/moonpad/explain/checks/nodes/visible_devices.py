@@ -26,17 +26,17 @@ _FIRST: Final = "--base-gpu-id"
 _STEP: Final = "--gpu-id-step"
 _BY_RAY: Final = "--data-parallel-backend"
 _RUNTIME: Final = "NVIDIA_VISIBLE_DEVICES"
-_SEVERAL: Final = re.compile(r"nnodes|node[-_ ]?rank|dist-init|multi[- ]?node|\bnodes\b|\bray\b", re.IGNORECASE)
+SEVERAL: Final = re.compile(r"nnodes|node[-_ ]?rank|dist-init|multi[- ]?node|\bnodes\b|\bray\b", re.IGNORECASE)
 _LONGEST: Final = 400
 _ALL_NODES: Final = ("/dev", "/dev:/dev", "/dev/nvidia")
 
 
 def visible_devices(case: Case) -> Iterator[Remark]:
     """`CUDA_VISIBLE_DEVICES=0,1,2,3` before a server of eight ranks."""
-    if not _is_judged(case) or case.first.settings.executor not in (None, "mp"):
+    if not is_judged(case) or case.first.settings.executor not in (None, "mp"):
         return
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
-        ranks = _ranks_here(case, command, reading) if case.laid_out else _slices(case, reading)
+        ranks = ranks_here(case, command, reading) if case.laid_out else _slices(case, reading)
         for name in (*CHOOSE_DEVICES, _RUNTIME):
             seen = _numbers(command, name)
             if name == _RUNTIME and not by_runtime(command, case.script):
@@ -63,7 +63,7 @@ def visible_devices(case: Case) -> Iterator[Remark]:
 def _slices(case: Case, reading: Reading) -> int | None:
     """Of a command that is not known whole, in a text that speaks of one machine: the ranks of one copy."""
     case.script.budget.once("lines about several machines", len(case.script.lines), "the devices that it sees")
-    several = (reading.node.nodes or 1) > 1 or is_in_lines(_SEVERAL, case.script.lines, _LONGEST)
+    several = (reading.node.nodes or 1) > 1 or is_in_lines(SEVERAL, case.script.lines, _LONGEST)
     return None if several else reading.layout.tp
 
 
@@ -94,7 +94,7 @@ def numbered_anew(case: Case) -> Iterator[Remark]:
         yield replace(remark, command=number, variable=CUDA)
 
 
-def _is_judged(case: Case) -> bool:
+def is_judged(case: Case) -> bool:
     command = case.commands[0]
     known = case.laid_out or ("tp" not in case.unknown and case.first.layout.tp > 1)
     if case.engine.facts.gguf_only or not known or command.custom or command.by_ray or command.more:
@@ -104,7 +104,7 @@ def _is_judged(case: Case) -> bool:
     return not any(wrapper.kind in _LAUNCHERS for each in case.commands for wrapper in each.wrappers)
 
 
-def _ranks_here(case: Case, command: Command, reading: Reading) -> int | None:
+def ranks_here(case: Case, command: Command, reading: Reading) -> int | None:
     """Of one command; more where the first of its devices is not the first one that it sees."""
     layout, node = reading.layout, reading.node
     alone = reading.parsed.occurrence(_OWN_RANK) is not None
