@@ -255,8 +255,13 @@ TEMPLATES: Final = frozenset({
     *("monarch", "gemma", "orion", "openchat", "vicuna", "vicuna-orca", "deepseek", "deepseek2", "deepseek3"),
     *("command-r", "chatglm3", "chatglm4", "glmedge", "minicpm", "exaone3", "exaone4", "rwkv-world", "granite"),
     *("gigachat", "megrez", "yandex", "bailing", "smolvlm", "hunyuan-moe", "hunyuan-dense", "gpt-oss"),
+    *("deepseek-ocr", "exaone-moe", "granite-4.0", "granite-4.1", "bailing-think", "bailing2", "hunyuan-vl"),
+    *("seed_oss", "grok-2", "pangu-embedded", "solar-open"),
 })  # fmt: skip
 """Names of chat templates in the engines that read GGUF alone; that of the family is `kimi-k2`."""
+OWN_TEMPLATE: Final = "kimi-k2"
+PLAIN_TEMPLATE: Final = "chatml"
+"""The only name that is also taken for one where Jinja reads templates."""
 STARTED_MODULES: Final = (
     *("sglang.launch_server", "sglang_router.launch_router", "sglang_router.launch_server", "sglang.bench_serving"),
     *("sglang.bench_one_batch", "sglang.bench_offline_throughput", "vllm.entrypoints.openai.api_server"),
