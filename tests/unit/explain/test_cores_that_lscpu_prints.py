@@ -8,7 +8,8 @@ from tests.unit.explain.judging import ask
 
 START = (
     "python -m sglang.launch_server --model /m/Kimi-K2-Thinking --kt-weight-path /m/Kimi-K2-Thinking"
-    " --trust-remote-code --kt-method RAWINT4 --kt-cpuinfer {} --kt-threadpool-count 2 --kt-num-gpu-experts 30 --tensor-parallel-size 4\n"
+    " --trust-remote-code --kt-method RAWINT4 --kt-cpuinfer {} --kt-threadpool-count 2 --kt-num-gpu-experts 30"
+    " --tensor-parallel-size 4\n"
 )
 LSCPU = "CPU(s):              128\nThread(s) per core:  {}\nSocket(s):           2\nNUMA node(s):        2\n\n"
 

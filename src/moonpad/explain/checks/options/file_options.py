@@ -73,7 +73,7 @@ def file_of_another_name(case: Case) -> Iterator[Remark]:
 
 
 def file_left_unread(case: Case) -> Iterator[Remark]:
-    """A file of the engine's own options that the script writes, and that neither the command nor anything else reads."""
+    """A file of the engine's own options that the script writes and nothing reads."""
     script, flags = case.script, case.engine.command_line.option_files
     if script.objects or not flags or not is_whole(case) or not any("<<" in line for line in script.lines):
         return
