@@ -339,6 +339,8 @@ FOLDER: Final[Mapping[str, str]] = {"--model_path": "--gguf_path", "--model-path
 """Of the engine that keeps experts in RAM, in its old form: where its configuration lies, and where the weights."""
 ALL_DECLARED: Final[Mapping[str, str]] = {"vllm": "VLLM_"}
 """How the variables of an engine begin that declares all that it reads, none of them in the place of an option."""
+IN_PLACE_OF_OPTIONS: Final[Mapping[str, str]] = {"llama-server": "LLAMA_ARG_"}
+"""How the variables of a program begin that stand for its options."""
 OWN_VARIABLES: Final = ("VLLM_", "SGLANG_", "SGL_")
 """How the variables begin that an engine reads itself, and no library."""
 OF_OTHER_ENGINE: Final = ("SGLANG_", "SGL_")

@@ -75,6 +75,8 @@ _TERRAFORM: Final = re.compile(
 
 
 _ASSIGNS: Final = re.compile(r"[A-Za-z_]\w*=")
+AT_BRACKET: Final = "the shell reports a syntax error at this bracket"
+"""What stands behind it in its line is not known to belong to the command."""
 _LINKED: Final = re.compile(r"\[[^\[\]]{1,200}\]$")
 _ADDRESS: Final = re.compile(r"\((?:https?://|[./#])[^\s()]{1,300}\)")
 
@@ -223,7 +225,7 @@ class Parser:
                 "a link of Markdown: the shell reports a syntax error at its bracket",
                 "write the text of the link alone",
             )
-        return "the shell reports a syntax error at this bracket", "quote it"
+        return AT_BRACKET, "quote it"
 
     # --- blocks ---
 

@@ -124,8 +124,8 @@ def _cores(case: Case) -> _Cores | None:
     cores_said = {int(match[1]) for text in lines for match in _PER_SOCKET.finditer(text)}
     if len(sockets_said) == len(cores_said) == 1:
         totals.add(min(sockets_said) * min(cores_said))
-    logical = {int(match[1]) for text in lines if (match := _CPUS.match(text))}
-    of_core = {int(match[1]) for text in own_lines if (match := _THREADS_OF_CORE.search(text))}
+    logical = {int(found[1]) for text in lines if (found := _CPUS.match(text))}
+    of_core = {int(found[1]) for text in own_lines if (found := _THREADS_OF_CORE.search(text))}
     if len(logical) == len(of_core) == 1:
         totals.add(min(logical) // min(of_core))
     if totals:

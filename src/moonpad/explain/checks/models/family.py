@@ -16,6 +16,7 @@ from moonpad.explain.checks.models.draft_names import draft_at_address, draft_is
 from moonpad.explain.checks.models.draft_targets import draft_of_other_model, vocabulary_of_draft
 from moonpad.explain.checks.models.family_checks import MODEL_CHECKS
 from moonpad.explain.checks.models.gguf_checks import GGUF_CHECKS
+from moonpad.explain.checks.models.gguf_machines import MACHINE_CHECKS
 from moonpad.explain.checks.models.gguf_parts import digits_of_part, parts_of_set
 from moonpad.explain.checks.models.gguf_sizes import SIZE_CHECKS
 from moonpad.explain.checks.models.guarded_files import guarded_file
@@ -104,6 +105,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     file_as_model,
     range_of_devices,
     *GGUF_CHECKS,
+    *MACHINE_CHECKS,
     digits_of_part,
     parts_of_set,
     guarded_file,
