@@ -255,8 +255,13 @@ TEMPLATES: Final = frozenset({
     *("monarch", "gemma", "orion", "openchat", "vicuna", "vicuna-orca", "deepseek", "deepseek2", "deepseek3"),
     *("command-r", "chatglm3", "chatglm4", "glmedge", "minicpm", "exaone3", "exaone4", "rwkv-world", "granite"),
     *("gigachat", "megrez", "yandex", "bailing", "smolvlm", "hunyuan-moe", "hunyuan-dense", "gpt-oss"),
+    *("deepseek-ocr", "exaone-moe", "granite-4.0", "granite-4.1", "bailing-think", "bailing2", "hunyuan-vl"),
+    *("seed_oss", "grok-2", "pangu-embedded", "solar-open"),
 })  # fmt: skip
 """Names of chat templates in the engines that read GGUF alone; that of the family is `kimi-k2`."""
+OWN_TEMPLATE: Final = "kimi-k2"
+PLAIN_TEMPLATE: Final = "chatml"
+"""The only name that is also taken for one where Jinja reads templates."""
 STARTED_MODULES: Final = (
     *("sglang.launch_server", "sglang_router.launch_router", "sglang_router.launch_server", "sglang.bench_serving"),
     *("sglang.bench_one_batch", "sglang.bench_offline_throughput", "vllm.entrypoints.openai.api_server"),
@@ -334,6 +339,8 @@ FOLDER: Final[Mapping[str, str]] = {"--model_path": "--gguf_path", "--model-path
 """Of the engine that keeps experts in RAM, in its old form: where its configuration lies, and where the weights."""
 ALL_DECLARED: Final[Mapping[str, str]] = {"vllm": "VLLM_"}
 """How the variables of an engine begin that declares all that it reads, none of them in the place of an option."""
+IN_PLACE_OF_OPTIONS: Final[Mapping[str, str]] = {"llama-server": "LLAMA_ARG_"}
+"""How the variables of a program begin that stand for its options."""
 OWN_VARIABLES: Final = ("VLLM_", "SGLANG_", "SGL_")
 """How the variables begin that an engine reads itself, and no library."""
 OF_OTHER_ENGINE: Final = ("SGLANG_", "SGL_")

@@ -9,13 +9,15 @@ from msgspec import Struct
 
 class Fork(Struct, frozen=True):
     """`named`: how texts name it, in any case; `otherwise`: what they name in its place, of which the same words are.
-    `options`: some that only the fork has."""
+    `options`: some that only the fork has. `plain`: how texts take the engine itself, so that they are mistaken in its
+    options where the fork is not named too."""
 
     program: str
     named: str
     title: str
     options: frozenset[str] = frozenset()
     otherwise: str = ""
+    plain: str = ""
     instead: str = ""
     """What the engine itself has for the same."""
 
@@ -47,6 +49,7 @@ FORKS_BY_PROGRAM: Final = (
             *("-fdn", "-ooae", "-no-ooae", "--offload-only-active-experts", "-sas", "--scheduler-async", "-grt"),
             *("-thp", "--transparent-huge-pages", "-smf16", "-smf32", "--max-gpu", "-cuda", "--cuda-params"),
         }),
+        plain=r"git clone[^|;&]{0,60}/(?:ggml-org|ggerganov)/llama\.cpp|ghcr\.io/ggml-org/llama\.cpp",
     ),
     Fork("llama-server", r"/lucebox[\w-]*/(?:\w+/)*bin/", "Lucebox's fork of llama.cpp"),
     # https://github.com/ggml-org/llama.cpp/pull/22105: the switch went before it was merged, and forks have it yet

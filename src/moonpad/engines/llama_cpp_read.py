@@ -37,6 +37,7 @@ _MATRICES: Final = ("gate", "up", "down")
 _REPEATED: Final = re.compile(r"[*+{]")
 _INTEGER: Final = re.compile(r"\s*[+-]?\d")
 _OPTIONAL: Final = re.compile(r"(?<!\()\?")
+_CARD: Final = re.compile(r"[A-Za-z]+\d{1,2}")
 _NESTED: Final = re.compile(r"\)[*+{]")
 """A repeated group can take exponential time; people do not write one."""
 _LAYERS: Final = {"kimi-k2": 61, "kimi-linear": 27, "kimi-k3": 93}
@@ -194,6 +195,11 @@ def _left_to_engine(words: Words, settings: Settings) -> str:
         return "where --override-tensor puts the experts is not known: what is written there is not pattern=buffer"
     if words.given("--rpc"):
         return "layers lie on devices of other machines too (--rpc)"
+    if (
+        len({buffer for pattern, buffer in _overrides(words.parsed()) if "exp" in pattern and _CARD.fullmatch(buffer)})
+        > 1
+    ):
+        return "which experts a device holds is said by name (--override-tensor), and not counted here"
     placed = settings.host_expert_layers is not None or words.given("--n-gpu-layers")
     fits = (words.text("--fit") or "on").lower() not in ("off", "false", "0")
     if placed or not fits:

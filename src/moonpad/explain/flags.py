@@ -43,7 +43,7 @@ from moonpad.explain.results import FILL_IN, Edit, FileEdit, Remark, make_remark
 from moonpad.explain.slipped_variables import slips_in
 from moonpad.explain.spelling import is_size
 from moonpad.explain.unknowns import is_cut_off
-from moonpad.explain.value_forms import COLON, GLUED, STANDS_IN, what_it_takes
+from moonpad.explain.value_forms import COLON, GLUED, STANDS_IN, numbers_apart, what_it_takes
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
@@ -91,6 +91,7 @@ def _flag_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: 
         spelled_wrong = option.problem == "unknown" and bool(option.matches)
         if not spelled_wrong and (change := change_of(option, book.now)) is not None:
             yield from _changed(words, option, change, parsed, book)
+            yield from _of_several(option, book)
         elif option.problem is not None and not _is_of_starter(option, book.program):
             met = tuple(meeting_remarks(words, option, parsed, book))
             yield from met or _problem(words, option, book, budget)
@@ -146,6 +147,16 @@ def _named_by(whole: str, option: Occurrence, book: Rulebook) -> str | None:
     named = _NAMED_BY.get(whole, "")
     is_name = re.fullmatch(r"[a-z]\w*", str(option.value)) is not None
     return named if is_name and book.options.named(named) is not None else None
+
+
+def _of_several(option: Occurrence, book: Rulebook) -> Iterator[Remark]:
+    """`1,2,4` of an option that is gone, and of which those that came in its place take numbers with blanks between."""
+    given = " ".join(option.value) if isinstance(option.value, tuple) else str(option.value)
+    longer = (each for each in book.options.options if each.names[0].startswith(f"{option.written}-"))
+    if apart := next((found for each in longer if (found := numbers_apart(each.kind, each.nargs, given))), ()):
+        message, remedy = f'{option.written} does not take "{shortened(given)}"', f"write {' '.join(apart)} behind it"
+        remedy += ", with blanks between the numbers"
+        yield make_remark(Severity.WARNING, Code.INVALID_VALUE, option.written, message, remedy, at=option.index)
 
 
 def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: Budget) -> Iterator[Remark]:
@@ -247,6 +258,11 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 mended = [] if unresolved(given) else [Edit(option.index, option.length, (written, whole))]
                 as_json = whole if unresolved(given) else f"'{whole}'"
                 yield error(Code.INVALID_VALUE, written, message, f"write it as JSON: {as_json}", edits=mended)
+                return
+            if known is not None and (apart := numbers_apart(known.kind, known.nargs, given)):
+                edit = Edit(option.index, option.length, (written, *apart))
+                remedy = f"write {written} {' '.join(apart)}, with blanks between the numbers"
+                yield error(Code.INVALID_VALUE, written, message, remedy, edits=[edit])
                 return
             remedy = "ask the engine's --help" if known is None else what_it_takes(known.kind, given)
             if known is not None and known.choices and not book.before_all:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from moonpad.catalog.options import option_set, releases_with
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.forks import FORKS_BY_PROGRAM
 from moonpad.engines.surrounding_names import MEASURED_BY, OPTIONS_OF_MEASUREMENTS
 from moonpad.explain.change_edits import respelled
 from moonpad.explain.expert_sizes import switch_for_size
@@ -39,6 +40,10 @@ class Foreign(NamedTuple):
 
 def of_another_engine(written: str, book: Rulebook) -> Foreign | None:
     """None where a recorded release of this program has it, or the newest of no other engine."""
+    if fork := next(
+        (fork for fork in FORKS_BY_PROGRAM if fork.program == book.program and written in fork.options), None
+    ):
+        return Foreign(fork.title.partition(",")[0], "", False)
     program, plain = program_named(book.program), written.replace("_", "-")
     engine = ENGINES.get(program_table().engines.get(book.program, ""))
     if program is None or program.kind != "server" or engine is None or engine.facts.gguf_only:

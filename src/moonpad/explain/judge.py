@@ -25,6 +25,7 @@ from moonpad.explain.client_keys import without_client_keys
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.counted_sizes import with_counted_sizes
+from moonpad.explain.cut_at_brackets import but_cut
 from moonpad.explain.dated_texts import of_its_day
 from moonpad.explain.deployment import Deployment
 from moonpad.explain.development_builds import judged_as_build
@@ -194,7 +195,7 @@ def _judged(
     kept = without_guesses(without_repeated(whole.remarks, failures), failures, script)
     kept = without_mended_elsewhere(kept, script)
     whole = replace(whole, remarks=(*kept, *(remark for remark in failures if remark.changes)))
-    whole = with_what_stopped(with_corrected(whole, meant, judged_as), failures)
+    whole = with_what_stopped(but_cut(with_corrected(whole, meant, judged_as), script), failures)
     whole = with_own_ranks(whole, meant.commands, script)
     whole = with_named_keys(whole, (*written.commands, *meant.commands), script)
     whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if not remark.changes)))

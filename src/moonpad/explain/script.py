@@ -25,7 +25,7 @@ from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdo
 from moonpad.explain.documents.markup import without_markup
 from moonpad.explain.documents.measured_runs import with_measured
 from moonpad.explain.documents.mended_marks import with_marks_mended
-from moonpad.explain.documents.named_blocks import name_file
+from moonpad.explain.documents.named_blocks import hold_shown, name_file
 from moonpad.explain.documents.named_in_lists import listed_command
 from moonpad.explain.documents.pasted_failures import error_lines
 from moonpad.explain.documents.powershell_lists import without_lists
@@ -162,6 +162,7 @@ def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bo
     if not (document or rest) and read_kind(raw, start, state):
         return False
     document = document or rest
+    hold_shown(text, start, state)
     parts = list(
         blocks_of(text, start)
         if rest

@@ -22,6 +22,7 @@ FILE: Final = re.compile(r"[^\s{}<>]*[^\s{}<>./]\.(?:jinja2?|json|txt|yaml|yml|g
 """`chat_template_simple.jinja`."""
 COLON: Final = re.compile(r"(--[A-Za-z][\w-]{1,60})[:：](\S+)")
 """`--cpu-infer:16`: an option and its value."""
+_JOINED: Final = re.compile(r"\[?\d+(?:\.\d+)?(?:[ ]?,[ ]?\d+(?:\.\d+)?)+,?\]?", re.ASCII)
 _TAKES: Final[Mapping[str, str]] = {
     "int": "a whole number",
     "float": "a number",
@@ -29,6 +30,12 @@ _TAKES: Final[Mapping[str, str]] = {
     "flag": "no value",
 }
 _HUNDRED: Final = 100
+
+
+def numbers_apart(kind: str, nargs: str | None, given: str) -> tuple[str, ...]:
+    """The numbers of `1,2,4`, of an option that takes several with blanks between them; none of other values."""
+    joined = kind in ("int", "float") and nargs in ("+", "*") and _JOINED.fullmatch(given) is not None
+    return tuple(filter(None, re.split(r"[,\s]+", given.strip("[] ")))) if joined else ()
 
 
 def what_it_takes(kind: str, given: str) -> str:

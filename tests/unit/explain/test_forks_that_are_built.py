@@ -58,3 +58,21 @@ def test_the_release_of_the_image_runs_where_no_fork_is_built(installs: str) -> 
 def test_a_command_in_a_container_has_what_the_image_holds() -> None:
     text = f"```shell\n{CLONE}\n```\n```shell\ndocker run quay.io/ascend/vllm-ascend:v0.14.0rc1-a3 {SERVE}\n```\n"
     assert "in its place" not in ask_one(text, "16xA3").version_because
+
+
+IK_OPTIONS = "-m /w/Kimi-K2-Q4_K_M.gguf -ngl 99 -ot exps=CPU -mla 3 -amb 512 -fmoe"
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [
+        ("git clone https://github.com/ggml-org/llama.cpp\n./llama.cpp/build/bin/llama-server", True),
+        ("docker run --gpus all ghcr.io/ggml-org/llama.cpp:server-cuda", True),
+        ("./build/bin/llama-server", False),
+        ("git clone https://github.com/ikawrakow/ik_llama.cpp\n./ik_llama.cpp/build/bin/llama-server", False),
+        ("# ik_llama.cpp is a fork of ghcr.io/ggml-org/llama.cpp\n./build/bin/llama-server", False),
+    ],
+)
+def test_options_of_a_fork_are_not_the_engines(start: str, *, expected: bool) -> None:
+    findings = ask_one(f"{start} {IK_OPTIONS}\n", "1xRTX4090").findings
+    assert any("has no -mla, which is ik_llama.cpp's" in each.message for each in findings) == expected

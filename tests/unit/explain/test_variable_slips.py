@@ -178,3 +178,21 @@ def test_a_name_of_its_own(name: str) -> None:
 )
 def test_what_a_script_downloads_is_its_own(line: str, lost: bool) -> None:
     assert bool(said(f"{line}\n{SERVE}", "without export")) == lost
+
+
+UNIT_BELOW = "\n# /etc/systemd/system/kimi.service\n[Service]\n{}\nExecStart=/usr/local/bin/llama-server\n"
+ENV_FILE = (
+    "# /etc/llama/kimi.env\nLLAMA_ARG_MODEL=/w/Kimi-Linear-48B-A3B-Instruct-Q4_K_M.gguf\nLLAMA_ARG_CTX_SIZE=131072\n"
+)
+
+
+def test_a_file_of_variables_needs_no_export() -> None:
+    assert said(ENV_FILE + UNIT_BELOW.format("EnvironmentFile=/etc/llama/kimi.env"), "without export") == []
+    assert said(ENV_FILE + UNIT_BELOW.format("EnvironmentFile=-/etc/llama/kimi.env"), "without export") == []
+    run = "\ndocker run --env-file kimi.env --gpus all vllm/vllm-openai:v0.32.0 --model moonshotai/Kimi-K2.5\n"
+    assert said("# kimi.env\nVLLM_USE_DEEP_GEMM=1\nNCCL_DEBUG=INFO\n" + run, "without export") == []
+
+
+def test_a_file_that_nothing_reads_is_told() -> None:
+    (finding,) = said(ENV_FILE + UNIT_BELOW.format("Environment=A=1"), "without export")
+    assert finding.severity is Severity.WARNING

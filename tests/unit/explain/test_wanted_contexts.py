@@ -25,6 +25,9 @@ def said(text: str) -> list[str]:
         FOUR + "\n" + REFUSED.format(32768),
         FOUR + "\n" + ANSWER % 65536,
         START.format("--parallel 4") + "\n" + ANSWER % 32768,
+        f"We want four users at once, every one of them with 128k of context:\n\n{FOUR}",
+        f"Each of our agents needs 128k\n\n{FOUR}",
+        FOUR + "\nbut longer documents fail: the request exceeds the available context size\n",
     ],
 )
 def test_a_request_is_meant_to_have_all(text: str) -> None:
@@ -44,6 +47,8 @@ def test_a_request_is_meant_to_have_all(text: str) -> None:
         f"Each user gets 128k of context.\n\n{START.format('')}",
         FOUR + "\n" + REFUSED.format(131072),
         FOUR + "\n" + ANSWER % 4096,
+        f"Two of them share 128k of context\n\n{FOUR}",
+        START.format("-np 1") + "\nthe request exceeds the available context size\n",
     ],
 )
 def test_nothing_is_said_elsewhere(text: str) -> None:

@@ -20,6 +20,12 @@ _LONGEST_TEXT: Final = 100_000
 _MOST_FILES: Final = 20
 _FILE_NAME: Final = re.compile(r"(?<![\w/.-])[\w./-]{1,100}\.(?:ya?ml|json)\b")
 _SHOWN: Final = re.compile(r"\s*(?:\$ )?cat[ \t]+([\w./-]{1,100}\.(?:ya?ml|json))[ \t]*\n(?=[\w{-])")
+_SHOWN_BETWEEN: Final = re.compile(
+    r"^[ \t]*\$ cat[ \t]+(?P<name>[\w./-]{1,100}\.(?:ya?ml|json))[ \t]*\n"
+    r"(?P<text>(?:(?![ \t]*\$ |[ \t]*(?:```|~~~))[^\n]{0,400}\n){1,300})(?=[ \t]*\$ )",
+    re.MULTILINE,
+)
+"""The same at a prompt, with another prompt behind what it wrote."""
 _VARIABLE_NAME: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 _OPTIONS: Final = re.compile(r"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*[A-Za-z][\w.-]*:(?:[ \n]|$)")
 """A block of `key: value`."""
@@ -60,3 +66,11 @@ def name_file(block: Block, state: ScriptState) -> None:
         names, text = [UNNAMED if UNNAMED not in state.files else SEVERAL], textwrap.dedent(text)
     for name in names:
         state.files.setdefault(name, HereFile(name, text, line))
+
+
+def hold_shown(text: str, start: int, state: ScriptState) -> None:
+    """Files that a session at a terminal shows between two prompts: `$ cat options.yaml`."""
+    if "$ cat " in text:
+        for shown in _SHOWN_BETWEEN.finditer(text):
+            line = state.text.place(start + shown.start("text"))[0]
+            state.files.setdefault(shown["name"], HereFile(shown["name"], shown["text"], line))

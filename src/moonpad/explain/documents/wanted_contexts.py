@@ -9,7 +9,8 @@ from typing import Final
 
 _LONGEST: Final = 2000
 _EACH: Final = (
-    r"(?:per|each|every|a single|one)[ -](?:request|slot|user|client|session|conversation|agent|chat|sequence)"
+    r"(?:(?:per|each|every|a single|one)[ -](?:request|slot|user|client|session|conversation|agent|chat|sequence)"
+    r"|(?:each|every one) of (?:them|these|the|our|\d))"
 )
 _NUMBER: Final = r"(?<![\w.,/-])(?P<{}>\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{4,7}}|\d{{1,4}}[ ]?[kK])(?![\w/-]|[.,]\d)"
 _WANTED: Final = re.compile(
@@ -18,6 +19,7 @@ _WANTED: Final = re.compile(
     re.IGNORECASE,
 )
 _REFUSED: Final = re.compile(r"exceeds the available context size \(?(?P<most>\d{3,7})(?: tokens)?\)?")
+_REFUSED_SOMEHOW: Final = re.compile(r"exceeds the available context size(?![ ]?\(?\d)")
 _ANSWER: Final = re.compile(
     r"\b(?:max_tokens|max_completion_tokens|n_predict)[\\\"']{0,3}[ ]?[:=][ ]?(?P<answer>\d{3,7})\b"
 )
@@ -29,7 +31,7 @@ def wants_whole(context: int, each: int, lines: Sequence[str]) -> str:
     for number, line in enumerate(lines, 1):
         text = line[:_LONGEST]
         refused = _REFUSED.search(text)
-        if refused is not None and int(refused["most"]) == each:
+        if (refused is not None and int(refused["most"]) == each) or _REFUSED_SOMEHOW.search(text):
             return f"line {number} is a refusal for want of it"
         answer = _ANSWER.search(text)
         if answer is not None and each <= int(answer["answer"]) < context:

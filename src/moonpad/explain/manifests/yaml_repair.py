@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from yaml import MarkedYAMLError, Node
+from yaml import MappingNode, MarkedYAMLError, Node, ScalarNode
 
 from moonpad.engines.log_lines import logged_lines
 from moonpad.explain.manifests.yaml_source import YamlSource
@@ -87,7 +87,7 @@ def readable(state: ScriptState, start: int, text: str, *, surely: bool) -> tupl
             lines[at] = " " * len(lines[at])
             mended = "\n".join(lines)
         else:
-            if not surely and mended == text:
+            if not surely and (mended == text or all(map(_is_sentence, documents))):
                 return None, ()
             _say(state, start, text, left_out)
             source.mended = True
@@ -97,6 +97,15 @@ def readable(state: ScriptState, start: int, text: str, *, surely: bool) -> tupl
         offset = sum(len(line) + 1 for line in state.text.lines[: first - 1])
         state.problems.add("yaml", offset, offset + 1, "this is not YAML, so the file was read as lines of a shell")
     return None, ()
+
+
+def _is_sentence(document: Node) -> bool:
+    """`Specs: two cards`, with more lines below that are moved in: one key, and a plain text over several lines."""
+    if not isinstance(document, MappingNode) or len(document.value) != 1:
+        return False
+    value = document.value[0][1]
+    plain = isinstance(value, ScalarNode) and not value.style
+    return plain and value.start_mark.line < value.end_mark.line
 
 
 def _with_templates(state: ScriptState, start: int, text: str) -> tuple[YamlSource, Sequence[Node]] | None:

@@ -82,6 +82,8 @@ _REMARK: Final = re.compile(r"\([\w ,.:@/×~+-]{3,120}\)[ \t]*")
 _PYTHON: Final = re.compile(
     r"[ \t]*(?:async )?(?:for \w{1,40}(?:, ?\w{1,40})* in|with|if|elif|while|def|class) [^\n]{1,380}:[ \t]*"
 )
+AT_BRACKET: Final = "the shell reports a syntax error at this bracket"
+"""What stands behind it in its line is not known to belong to the command."""
 _LINKED: Final = re.compile(r"\[[^\[\]]{1,200}\]$")
 _ADDRESS: Final = re.compile(r"\((?:https?://|[./#])[^\s()]{1,300}\)")
 
@@ -244,7 +246,7 @@ class Parser:
                 "a link of Markdown: the shell reports a syntax error at its bracket",
                 "write the text of the link alone",
             )
-        return "the shell reports a syntax error at this bracket", "quote it"
+        return AT_BRACKET, "quote it"
 
     # --- blocks ---
 

@@ -30,10 +30,12 @@ _OWN_BUILD = re.compile(r"(?:^[ \t>]*(?:version|build): |\bbuild info\b[^\n]{0,1
 def with_forks(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:
     programs = {command.program for command in commands}
     texts = {line[:_LONGEST] for line in lines}
-    named = [fork for fork in FORKS_BY_PROGRAM if fork.program in programs and _is_meant(fork, texts)]
+    started = [fork for fork in FORKS_BY_PROGRAM if fork.program in programs]
+    named = [fork for fork in started if _is_meant(fork, texts)]
+    others = [fork for fork in started if fork.plain and _is_plain(fork, texts)]
     words = {program.removesuffix(" serve") for program in programs}
     built = {engine: title for engine, title in _built_here(lines).items() if engine in words}
-    titled = ((command, _fork_of(command, named) or _built_for(command, built)) for command in commands)
+    titled = ((command, _fork_of(command, named, others) or _built_for(command, built)) for command in commands)
     return [replace(command, fork=title) if title else command for command, title in titled]
 
 
@@ -73,13 +75,20 @@ def _is_meant(fork: Fork, texts: Set[str]) -> bool:
     return _is_named(fork.named, texts) and not (fork.otherwise and _is_named(fork.otherwise, texts))
 
 
+def _is_plain(fork: Fork, texts: Set[str]) -> bool:
+    """Whether the text takes what the fork is of, and does not name the fork."""
+    return _is_named(fork.plain, texts) and not _is_named(fork.named, texts)
+
+
 def _is_named(pattern: str, texts: Set[str]) -> bool:
     return any(re.search(pattern, text, re.IGNORECASE) for text in texts)
 
 
-def _fork_of(command: Command, named: Sequence[Fork]) -> str:
+def _fork_of(command: Command, named: Sequence[Fork], others: Sequence[Fork]) -> str:
     """ "" for none. A list of flags is known by its options alone."""
     for fork in FORKS_BY_PROGRAM:
+        if fork in others:
+            continue
         if command.program in (fork.program, "fragment") and any(
             word.text.partition("=")[0] in fork.options for word in command.argv
         ):

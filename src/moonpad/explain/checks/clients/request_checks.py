@@ -21,6 +21,7 @@ from moonpad.explain.checks.clients.request_limits import logprobs_of_request, t
 from moonpad.explain.checks.clients.request_parts import media_of_request, tools_of_request
 from moonpad.explain.checks.clients.request_releases import field_of_release
 from moonpad.explain.checks.clients.request_shapes import shape_of_request
+from moonpad.explain.checks.clients.requests_of_gguf import embeddings_of_writer, picture_without_projector
 from moonpad.explain.checks.clients.tunnels import environment_not_made, localhost_of_container, target_of_tunnel
 from moonpad.explain.checks.containers.compose_addresses import address_of_service
 from moonpad.explain.checks.manifests.ingress_targets import target_of_ingress
@@ -38,6 +39,8 @@ REQUEST_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *REQUEST_HABITS,
     tools_of_request,
     media_of_request,
+    picture_without_projector,
+    embeddings_of_writer,
     argument_of_library,
     shape_of_request,
     name_behind_proxy,

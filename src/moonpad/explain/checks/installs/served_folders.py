@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Word
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.mounted_models import on_the_host
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
@@ -57,10 +58,16 @@ def folder_beside(case: Case) -> Iterator[Remark]:
         return
     if any(_names(model, text) for number, text in _other_lines(case)):
         return
+    if any(word.text.partition("=")[2].startswith(folder) or word.text.startswith(folder) for word in _words(case)):
+        return  # another option reads it
     message = f"{shortened(model)} is served, and the weights are downloaded into {shortened(folder)} "
     message += f"({case.script.where(download.line)}): the engine takes a folder that is not there for the name of a "
     message += "repository, and ends"
     yield _remark(case, message, model, folder)
+
+
+def _words(case: Case) -> Iterator[Word]:
+    return (word for command in case.commands for word in command.argv)
 
 
 def file_of_subfolder(case: Case) -> Iterator[Remark]:

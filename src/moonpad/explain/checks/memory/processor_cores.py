@@ -46,6 +46,11 @@ _BOTH: Final = (
         r"(?P<sockets>\d)\s?sockets?,? ?(?:with |x |× ?|of )?(?P<cores>\d{1,3}) cores (?:each|per)", re.IGNORECASE
     ),
 )
+_CPUS: Final = re.compile(r"^[ \t#>]{0,8}CPU(?:\(s\)|s)?[ ]{0,4}[:：][ ]{1,40}(\d{1,4})\s*$")
+_THREADS_OF_CORE: Final = re.compile(
+    r"(?:Thread\(s\) per core|threads per core|每核(?:心)?线程数)[ ]{0,4}[:：][ ]{0,40}([124])(?!\d)", re.IGNORECASE
+)
+"""Both as lscpu prints them."""
 _TOTAL: Final = re.compile(r"(?<![\w.])([0-9]{1,3})\s?(?:physical[ ]cores|物理核心?(?!数)|物理コア)", re.IGNORECASE)
 _NUMA: Final = re.compile(
     r"(?<![\w.])(?P<nodes>[1-9][0-9]?)[ -]?NUMA(?:[ -]?nodes?)?\b(?![ ]?(?:[0-9#:]))"
@@ -119,6 +124,10 @@ def _cores(case: Case) -> _Cores | None:
     cores_said = {int(match[1]) for text in lines for match in _PER_SOCKET.finditer(text)}
     if len(sockets_said) == len(cores_said) == 1:
         totals.add(min(sockets_said) * min(cores_said))
+    logical = {int(found[1]) for text in lines if (found := _CPUS.match(text))}
+    of_core = {int(found[1]) for text in own_lines if (found := _THREADS_OF_CORE.search(text))}
+    if len(logical) == len(of_core) == 1:
+        totals.add(min(logical) // min(of_core))
     if totals:
         cores = totals.pop() if len(totals) == 1 else 0
         return _Cores(cores, cores, f"the processors named here have {cores} cores") if cores else None

@@ -17,6 +17,7 @@ from moonpad.explain.checks.models.draft_targets import draft_of_other_model, vo
 from moonpad.explain.checks.models.family_checks import MODEL_CHECKS
 from moonpad.explain.checks.models.foreign_templates import foreign_template
 from moonpad.explain.checks.models.gguf_checks import GGUF_CHECKS
+from moonpad.explain.checks.models.gguf_machines import MACHINE_CHECKS
 from moonpad.explain.checks.models.gguf_parts import digits_of_part, parts_of_set
 from moonpad.explain.checks.models.gguf_sizes import SIZE_CHECKS
 from moonpad.explain.checks.models.guarded_files import guarded_file
@@ -106,6 +107,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     file_as_model,
     range_of_devices,
     *GGUF_CHECKS,
+    *MACHINE_CHECKS,
     digits_of_part,
     parts_of_set,
     guarded_file,

@@ -13,6 +13,7 @@ from moonpad.engines.host_expert_names import OLD_PROGRAMS
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.tensor_lists import blanks_in_lists
+from moonpad.explain.checks.models.tensor_orders import pattern_never_asked
 from moonpad.explain.checks.releases.format_plugins import format_of_plugin
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -175,5 +176,6 @@ GGUF_CHECKS: Final = (
     blob_of_store,
     main_card,
     blanks_in_lists,
+    pattern_never_asked,
     format_of_plugin,
 )

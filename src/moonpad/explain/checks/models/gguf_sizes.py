@@ -128,15 +128,16 @@ def context_of_training(case: Case) -> Iterator[Remark]:
     slots = case.option(SLOTS)
     if not _judged(case) or place is None or not context or any(case.option(flag) is not None for flag in _STRETCHES):
         return
-    known = other_model(_plain(_name(case)))
+    known, positions = other_model(_plain(_name(case))), _positions(case)
     shared = 1 if slots is None or case.option(UNIFIED) is not None else _size(case, SLOTS)
-    if known is None or not known.positions or not shared or context // shared <= known.positions:
+    if not positions or not shared or context // shared <= positions:
         return
+    title = known.title if known is not None else "the model"
     message = (
-        f"{context // shared:,} tokens of a slot, and {known.title} has {known.positions:,} positions: builds of late "
+        f"{context // shared:,} tokens of a slot, and {title} has {positions:,} positions: builds of late "
         "2025 and after cut a slot to these, earlier ones answer nonsense behind them"
     )
-    remedy = f"write {CONTEXT} {known.positions * shared}, or add --rope-scaling yarn as the model's page has it"
+    remedy = f"write {CONTEXT} {positions * shared}, or add --rope-scaling yarn as the model's page has it"
     yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, place.written, message, remedy, at=place.index)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Final
 
 from moonpad.catalog.models import find_model
 from moonpad.engines import foreign_names as names
+from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.other_families import is_other
@@ -15,6 +17,8 @@ from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 _TEMPLATE_FILE: Final = re.compile(r"[^\s{}%]{1,400}\.(?:jinja2?|j2|txt|json)", re.IGNORECASE)
+_NAME: Final = re.compile(r"[A-Za-z][\w.-]{1,40}", re.ASCII)
+_JINJA: Final = "--jinja"
 _FAMILY: Final = re.compile(r"kimi[-_ ]?k?[23]", re.IGNORECASE)
 
 
@@ -61,6 +65,27 @@ def chat_template(case: Case) -> Iterator[Remark]:
         remedy = "leave it out, and add --jinja for tool calls"
         code, where = Code.CONFLICT, names.TEMPLATE
         yield make_remark(Severity.WARNING, code, where, message, remedy, at=place.index, edits=[edit])
+    elif not case.commands[0].fork and (told := _of_name(value, case.option(_JINJA))):
+        remedy = "leave it out: the GGUF brings the model's own template"
+        if near := next(iter(get_close_matches(value, (names.OWN_TEMPLATE, *sorted(names.TEMPLATES)), n=1)), ""):
+            remedy += "" if near == value else f"; without Jinja it would be {near}"
+        edit = Edit(place.index, place.length, ())
+        code, where = Code.INVALID_VALUE, names.TEMPLATE
+        yield make_remark(Severity.WARNING, code, where, told, remedy, at=place.index, edits=[edit])
+
+
+def _of_name(value: str, jinja: Occurrence | None) -> str:
+    """Why a word is not a template: a name that nothing has, or any name where Jinja is asked for; "" where it is."""
+    if not _NAME.fullmatch(value) or value == names.PLAIN_TEMPLATE:
+        return ""
+    if value in names.TEMPLATES or value == names.OWN_TEMPLATE:
+        with_jinja = jinja is not None and jinja.value not in (False, "false")
+        text = f"beside {_JINJA} names are not looked up: {value} is taken for the template itself, and each prompt is"
+        return f"{text} that word and nothing else" if with_jinja else ""
+    text = (
+        f"no template that is built in is called {value}: it is taken for the template itself, so each prompt is that"
+    )
+    return f"{text} word, and without Jinja the start ends"
 
 
 def _of_family(case: Case) -> bool:

@@ -26,6 +26,8 @@ from moonpad.explain.checks.options.setting_slips import (
 )
 from moonpad.explain.checks.options.subcommand_slips import subcommand_slips
 from moonpad.explain.checks.options.unread_variables import unread_variables
+from moonpad.explain.checks.options.variables_for_options import variables_for_options
+from moonpad.explain.checks.options.whole_prompts import whole_prompts
 
 FAMILY: Final[tuple[Check, ...]] = (
     refused_by_asked,
@@ -42,6 +44,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     subcommand_slips,
     misspelt_module,
     package_alone,
+    whole_prompts,
+    variables_for_options,
     *OPTION_FILE_CHECKS,
     *FILE_OPTIONS,
     *OPTION_FILE_KEY_CHECKS,

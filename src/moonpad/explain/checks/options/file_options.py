@@ -9,10 +9,14 @@ from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 from typing import Final
 
+from moonpad.catalog.options import option_set
+from moonpad.catalog.options.config_keys import key_tables
 from moonpad.engines import file_names
+from moonpad.engines.foreign_names import FILE_OF_FLAGS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
+from moonpad.explain.checks.whole_texts import is_whole
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
@@ -23,8 +27,10 @@ _FILE: Final = re.compile(r"\.(?:ya?ml|json)$", re.IGNORECASE)
 _WRITES: Final = re.compile(
     r"<<-?[ \t]*[\"']?\w+[\"']?[^<>]{0,80}>[ \t]*(\S+)|>[ \t]*(\S+)[ \t]*<<|tee[ \t]+(\S+)[^<]*<<"
 )
+_KEY: Final = re.compile(r"^([A-Za-z][\w-]*):(?=\s)", re.MULTILINE)
 _ALIKE: Final = 0.55
 _LONGEST: Final = 1000
+_LONGEST_FILE: Final = 20_000
 
 
 def settings_for_file(case: Case) -> Iterator[Remark]:
@@ -66,6 +72,40 @@ def file_of_another_name(case: Case) -> Iterator[Remark]:
             yield make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index)
 
 
+def file_left_unread(case: Case) -> Iterator[Remark]:
+    """A file of the engine's own options that the script writes and nothing reads."""
+    script, flags = case.script, case.engine.command_line.option_files
+    if script.objects or not flags or not is_whole(case) or not any("<<" in line for line in script.lines):
+        return
+    known = option_set(case.commands[0].program, case.version or None)
+    flag = next((each for each in flags if known is not None and known.named(each) is not None), "")
+    if not flag or any(place.written in flags or place.flag in flags for place in case.first.parsed.occurrences):
+        return
+    script.budget.work(2 * len(script.lines), "the files that it writes")
+    lines = [line[:_LONGEST] for line in script.lines]
+    matches = [match for line in lines if (match := _WRITES.search(line)) is not None]
+    for written in (next(filter(None, match.groups())).strip("'\"") for match in matches):
+        file, name = script.files.get(written), PurePosixPath(written).name
+        if file is None or not _FILE.search(name) or unresolved(written) or not _is_of_options(case, file.text):
+            continue
+        if sum(name in line for line in lines) > 1 or sum(PurePosixPath(written).stem in line for line in lines) > 1:
+            continue
+        message = f"the script writes options of the engine into {shortened(written, 60)}, and nothing reads the file"
+        message += ": the server starts without them"
+        yield make_remark(Severity.WARNING, Code.MISSING_FLAG, flag, message, f"add {flag} {shortened(written, 60)}")
+        return
+
+
+def _is_of_options(case: Case, text: str) -> bool:
+    """Whether each key at the top of the file is one of the engine's."""
+    keys = _KEY.findall(text[:_LONGEST_FILE])
+    program = case.engine.program
+    own = key_tables(program).get("", ())
+    if not own and case.commands[0].program in FILE_OF_FLAGS and (known := option_set(program)) is not None:
+        return len(keys) > 1 and all(known.named("--" + key.replace("_", "-")) is not None for key in keys)
+    return bool(keys) and all(key in own for key in keys)
+
+
 def without_model(case: Case) -> Iterator[Remark]:
     """A whole command without a model."""
     command = case.commands[0]
@@ -99,4 +139,4 @@ def _is_left_to_variable(command: Command, script: Script) -> bool:
     return line[word.end_column :].lstrip(" \t\\\"'").startswith("$")
 
 
-FILE_OPTIONS: Final = (settings_for_file, file_of_another_name, without_model)
+FILE_OPTIONS: Final = (settings_for_file, file_of_another_name, file_left_unread, without_model)

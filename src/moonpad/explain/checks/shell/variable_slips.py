@@ -55,7 +55,7 @@ def not_exported(case: Case) -> Iterator[Remark]:
         start = max(start, _scalar_of(script.lines, line))
     lines = list(numbered(script, start, end))
     text = "\n".join(text for _, text in lines)
-    if _EXPORTS.search(text):
+    if _EXPORTS.search(text) or _is_file_of_unit(script.lines, lines):
         return
     reached = {name for command in case.commands for name in command.env}
     lost: dict[str, int] = {}
@@ -93,6 +93,21 @@ def not_exported(case: Case) -> Iterator[Remark]:
         numbers = range(len(case.commands)) if len(sets) == len(names) else ()
         yield Remark(finding, command=0 if numbers else None, sets=sets if numbers else ())
         yield from (Remark(finding, command=number, sets=sets) for number in numbers[1:])
+
+
+def _is_file_of_unit(all_lines: Sequence[str], lines: Sequence[tuple[int, str]]) -> bool:
+    """Whether the assignments are those of a file which its unit or its container reads: a line above them names it,
+    `# /etc/kimi.env`, and another one has it read."""
+    read = {
+        (match["path"] or match["other"]).rpartition("/")[2]
+        for text in all_lines
+        if len(text) < _LONGEST and (match := _UNIT_FILE.search(text)) is not None
+    }
+    for at, (_, text) in enumerate(lines):
+        if _ONLY_ASSIGNED.fullmatch(text):
+            above = [each for _, each in lines[max(0, at - 2) : at]]
+            return any(name in each and not _UNIT_FILE.search(each) for name in read if name for each in above)
+    return False
 
 
 def _values(names: Iterable[str], text: str) -> Iterator[tuple[str, str]]:
