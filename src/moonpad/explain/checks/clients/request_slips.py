@@ -58,6 +58,8 @@ _LEVEL: Final = re.compile(
     r"(?:-d|--data(?:-raw)?|--json|json=)[ =]*[^;|&]*[\"']level[\"'\\]*[ ]*:[ ]*[\"'\\]*(?P<level>[0-2])"
 )
 _COMMENT: Final = re.compile(r"\s*(?:#|//|;)")
+_NOT_REACHED: Final = re.compile(r"[Ff]ailed to connect to|[Cc]onnection refused|Couldn't connect to server")
+"""What a client says where nothing listens."""
 
 
 def request_port(case: Case) -> Iterator[Remark]:
@@ -149,7 +151,8 @@ def _is_curl(command: Command) -> bool:
 def _is_elsewhere(port: str, lines: tuple[str, ...]) -> bool:
     """Whether anything but requests has the number."""
     number = re.compile(rf"(?<![0-9]){port}(?![0-9])")
-    return any(number.search(line[:_LONGEST]) and not _there(line[:_LONGEST]) for line in lines)
+    texts = (line[:_LONGEST] for line in lines if not _NOT_REACHED.search(line[:_LONGEST]))
+    return any(number.search(text) and not _there(text) for text in texts)
 
 
 @lru_cache(maxsize=2)

@@ -27,6 +27,7 @@ from moonpad.explain.checks.nodes.peer_checks import (
 from moonpad.explain.checks.nodes.profiled_starts import profiled_forks
 from moonpad.explain.checks.nodes.rank_checks import unlike_modules, unlike_ranks
 from moonpad.explain.checks.nodes.rank_ranges import launched_ranks, nodes_beyond, ranks_beyond
+from moonpad.explain.checks.nodes.ray_daemons import ray_without_block, two_ray_heads
 from moonpad.explain.checks.nodes.ray_environment import environment_of_ray
 from moonpad.explain.checks.nodes.ray_joins import fewer_in_cluster, ray_joins
 from moonpad.explain.checks.nodes.ray_nodes import kept_on_one_node
@@ -43,11 +44,16 @@ from moonpad.explain.checks.nodes.slurm_jobs import (
     slurm_without_ray,
 )
 from moonpad.explain.checks.nodes.slurm_ranks import rank_of_batch
+from moonpad.explain.checks.nodes.slurm_steps import SLURM_STEPS
 from moonpad.explain.checks.nodes.started_in_turn import started_in_turn
 from moonpad.explain.checks.nodes.step_ranks import step_ranks
 from moonpad.explain.checks.nodes.torchrun_servers import servers_of_torchrun
 from moonpad.explain.checks.nodes.visible_devices import numbered_anew, visible_devices
-from moonpad.explain.checks.nodes.without_nodes import devices_beside_command, ranks_on_one_machine
+from moonpad.explain.checks.nodes.without_nodes import (
+    devices_beside_command,
+    rank_without_nodes,
+    ranks_on_one_machine,
+)
 from moonpad.explain.documents.spoken_devices import fewer_ranks
 from moonpad.explain.documents.spoken_instances import devices_of_instance
 
@@ -108,4 +114,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     quantization_name,
     fewer_ranks,
     devices_of_instance,
+    ray_without_block,
+    two_ray_heads,
+    *SLURM_STEPS,
+    rank_without_nodes,
 )
