@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.explain.script import read_script
 from tests.unit.explain.judging import ask
 
 SGLANG = "python3 -m sglang.launch_server --model-path /data/Kimi-K2-Instruct --tp 16 --nnodes 2 --trust-remote-code"
@@ -110,3 +111,11 @@ def test_a_loop_that_waits_for_its_first_server(line: str, expected: int) -> Non
 def test_a_server_behind_another_one(between: str, expected: int) -> None:
     one, two = f"{VLLM} --port 8000", "CUDA_VISIBLE_DEVICES=4 vllm serve moonshotai/Kimi-VL-A3B-Instruct --port 8001"
     assert told(f"{one}{between}{two}\n", "&& waits for the end of the server") == expected
+
+
+@pytest.mark.parametrize("around", ['ssh -n h$i "{}" &', 'bash -c "{}" &', "{} &"])
+def test_an_option_of_some_rounds_stays_open_within_quotes(around: str) -> None:
+    run = f"{VLLM} --nnodes 2 --node-rank $i $HL --master-addr 10.0.0.1"
+    text = f'for i in 0 1; do\n  HL=""\n  [ $i -gt 0 ] && HL="--headless"\n  {around.format(run)}\ndone\n'
+    for command in read_script(text).commands:
+        assert "${HL:+--headless}" in command.unresolved
