@@ -119,3 +119,49 @@ def test_an_option_of_some_rounds_stays_open_within_quotes(around: str) -> None:
     text = f'for i in 0 1; do\n  HL=""\n  [ $i -gt 0 ] && HL="--headless"\n  {around.format(run)}\ndone\n'
     for command in read_script(text).commands:
         assert "${HL:+--headless}" in command.unresolved
+
+
+SERVE = "vllm serve /models/Kimi-Linear-48B-A3B-Instruct -tp 4 --trust-remote-code"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f'export NCCL_SOCKET_IFNAME=bond0\nssh node2 "{SERVE}"\n', 1),
+        (f'CUDA_VISIBLE_DEVICES=0,1,2,3 ssh node2 "{SERVE}"\n', 1),
+        (f'export NCCL_SOCKET_IFNAME=bond0\nssh node2 "export NCCL_SOCKET_IFNAME=bond0; {SERVE}"\n', 0),
+        (f'export NCCL_SOCKET_IFNAME=bond0\nssh node2 "source /opt/env.sh; {SERVE}"\n', 0),
+        (f'export NCCL_SOCKET_IFNAME=bond0\nssh -o SendEnv=NCCL_SOCKET_IFNAME node2 "{SERVE}"\n', 0),
+        (f'export NCCL_SOCKET_IFNAME=bond0\n{SERVE} &\nssh node2 "{SERVE}"\n', 0),
+        (f'export EDITOR=vi\nssh node2 "{SERVE}"\n', 0),
+    ],
+)
+def test_variables_that_ssh_does_not_hand_on(text: str, expected: int) -> None:
+    assert told(text, "ssh hands none of this shell's variables on") == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("mpirun -np 2 --map-by node {}", 1),
+        ("mpirun -np 2 bash -c '{}'", 0),
+        ("{}", 0),
+    ],
+)
+def test_a_rank_that_mpirun_has_not_set_yet(line: str, expected: int) -> None:
+    run = f"{VLLM} --nnodes 2 --node-rank $OMPI_COMM_WORLD_RANK --master-addr $MASTER"
+    assert told(line.format(run), "in before mpirun starts its ranks") == expected
+
+
+@pytest.mark.parametrize(
+    ("volume", "expected"),
+    [
+        ('-v "~/models:/models"', 1),
+        ("--volume=~/models:/models", 1),
+        ("-v ~/models:/models", 0),
+        ('-v "$HOME/models:/models"', 0),
+    ],
+)
+def test_a_tilde_that_docker_is_given(volume: str, expected: int) -> None:
+    text = f"docker run --gpus all --ipc=host {volume} vllm/vllm-openai:v0.15.1 --model /models/Kimi-VL-A3B-Instruct\n"
+    assert told(text, "name of a volume, and refuses it") == expected

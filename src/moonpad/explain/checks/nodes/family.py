@@ -43,7 +43,7 @@ from moonpad.explain.checks.nodes.slurm_jobs import (
     slurm_tasks,
     slurm_without_ray,
 )
-from moonpad.explain.checks.nodes.slurm_ranks import rank_of_batch
+from moonpad.explain.checks.nodes.slurm_ranks import rank_of_batch, rank_of_mpirun
 from moonpad.explain.checks.nodes.slurm_steps import SLURM_STEPS
 from moonpad.explain.checks.nodes.started_in_turn import started_in_turn
 from moonpad.explain.checks.nodes.step_ranks import step_ranks
@@ -90,6 +90,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     visible_devices,
     numbered_anew,
     rank_of_batch,
+    rank_of_mpirun,
     ranks_of_pods,
     devices_in_words,
     nodes_of_section,

@@ -13,7 +13,7 @@ from moonpad.explain.checks.shell.dollar_slips import filled_in_by_compose, half
 from moonpad.explain.checks.shell.exported_lines import exported_lines
 from moonpad.explain.checks.shell.file_slips import backslash_at_end, escaped_substitution, tag_without_v
 from moonpad.explain.checks.shell.foreground_servers import server_before_server, server_in_loop
-from moonpad.explain.checks.shell.handed_environment import blanks_in_export, hyphen_in_name, left_by_sudo
+from moonpad.explain.checks.shell.handed_environment import blanks_in_export, hyphen_in_name, left_by_ssh, left_by_sudo
 from moonpad.explain.checks.shell.here_arguments import arguments_filled_early
 from moonpad.explain.checks.shell.json_slips import json_slips
 from moonpad.explain.checks.shell.kept_dollars import kept_dollar
@@ -113,6 +113,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     blanks_in_export,
     hyphen_in_name,
     left_by_sudo,
+    left_by_ssh,
     caret_at_end,
     path_of_wsl,
     json_in_powershell,
