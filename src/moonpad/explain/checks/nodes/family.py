@@ -11,6 +11,7 @@ from moonpad.explain.checks.nodes.asked_machines import (
     machines_not_joined,
     rank_of_job,
 )
+from moonpad.explain.checks.nodes.batch_lines import BATCH_LINES
 from moonpad.explain.checks.nodes.counted_words import devices_in_words, nodes_of_section, ranks_of_pods
 from moonpad.explain.checks.nodes.data_parallel import data_parallel
 from moonpad.explain.checks.nodes.head_address import HEAD_CHECKS
@@ -118,5 +119,6 @@ FAMILY: Final[tuple[Check, ...]] = (
     ray_without_block,
     two_ray_heads,
     *SLURM_STEPS,
+    *BATCH_LINES,
     rank_without_nodes,
 )
