@@ -90,7 +90,7 @@ def left_by_ssh(case: Case) -> Iterator[Remark]:
     if names:
         listed = ", ".join(dict.fromkeys(names[:3]))
         message = f"ssh hands none of this shell's variables on: the server there starts without {listed}"
-        remedy = "set them in the command that ssh runs: ssh HOST 'NAME=… vllm serve …'"
+        remedy = "set them in the command that ssh runs: ssh HOST 'NAME=… COMMAND'"
         remark = make_remark(Severity.WARNING, Code.CONFLICT, names[0], message, remedy)
         yield Remark(remark.finding, command=0)
 
