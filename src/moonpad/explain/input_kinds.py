@@ -74,6 +74,25 @@ def _is_parsed(text: str) -> bool:
     return parsed(text) is not None
 
 
+_RUNS: Final = (
+    rf"(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:{SPEAKING.pattern}"
+    r"|(?:curl|docker|podman|export|ray[ ]+start|python3?[ ]+-m)[ \t])"
+)
+_LABELLED: Final = re.compile(rf"\s*[A-Z][\w ()-]{{0,40}}:[ \t]*\n[ \t]*\n(?: {{4,}}|\t)(?:\$[ ])?{_RUNS}")
+"""`Start:`, an empty line and a command that is set off by blanks: a post, and no YAML."""
+_LABEL_LINE: Final = re.compile(rf"(?P<label>[A-Za-z][\w-]{{0,30}}):[ \t]+(?:\$[ ])?{_RUNS}")
+_FEW: Final = 40
+
+
+def _is_post(text: str) -> bool:
+    """Whether its labels stand before commands: also `Node1: ray start …` on each line, one of them twice."""
+    if _LABELLED.match(text):
+        return True
+    lines = [line for line in text[:8000].split("\n") if line.strip()]
+    labels = [match["label"] for line in lines[:_FEW] if (match := _LABEL_LINE.match(line))]
+    return 1 < len(labels) == len(lines[:_FEW]) and len({*labels}) < len(labels)
+
+
 def read_kind(text: str, start: int, state: ScriptState) -> bool:
     """Reads a file that describes what is started, which begins at the offset `start` of the whole text.
 
@@ -108,7 +127,7 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
         return True
     if _JSON.match(text) and read_catalogue(text, start, state):
         return True
-    if _FIRST_KEY.match(text) or _JSON.match(text):
+    if (_FIRST_KEY.match(text) and not _is_post(text)) or _JSON.match(text):
         from moonpad.explain.manifests.manifest_reader import read_manifest  # it needs PyYAML
 
         return read_manifest(_SURROGATE.sub(_BLANK, _without_log(text)), start, state)

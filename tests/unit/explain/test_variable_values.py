@@ -24,13 +24,14 @@ WRONG = (
     ("HCCL_OP_EXPANSION_MODE=AICPU", "no such mode"),
     ("PYTORCH_CUDA_ALLOC_CONF=expandable_segments=True", "joined by a colon"),
     ("UCX_NET_DEVICES=mlx5_0,mlx5_1", "port in UCX's names"),
+    ("NCCL_IB_HCA=ib0,ib1", "is a network interface"),
 )
 RIGHT = (
     *("VLLM_USE_DEEP_GEMM=1", "VLLM_USE_DEEP_GEMM=$DEEP", "VLLM_WORKER_MULTIPROC_METHOD=spawn", "PYTHONHASHSEED=0"),
     *("VLLM_LOGGING_LEVEL=debug", "NCCL_SOCKET_IFNAME=eth0", "NCCL_SOCKET_IFNAME=^lo,docker", "NCCL_IB_DISABLE=1"),
     *("VLLM_HOST_IP=10.0.0.1", "HCCL_BUFFSIZE=512", "HCCL_OP_EXPANSION_MODE=AIV", "UCX_NET_DEVICES=mlx5_0:1"),
     *("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", "UCX_NET_DEVICES=all", "VLLM_HOST_IP=$(hostname -i)"),
-    *("UCX_NET_DEVICES=eth0", "VLLM_HOST_IP=node-1.cluster.local"),
+    *("UCX_NET_DEVICES=eth0", "VLLM_HOST_IP=node-1.cluster.local", "NCCL_IB_HCA=ibp0", "NCCL_IB_HCA=mlx5_0"),
 )
 
 

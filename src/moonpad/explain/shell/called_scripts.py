@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from moonpad.engines.value_checks import SWITCHED
 from moonpad.explain.commands import Word
 from moonpad.explain.programs import base_name
 from moonpad.explain.shell.bash_lexer import Lexer
@@ -89,17 +90,21 @@ def asked_of_slurm(script: Word, state: ScriptState) -> dict[str, Word]:
     return dict(slurm_variables(script.text, script.pieces[0].source_start, state)) if asks else {}
 
 
-def give_of_job(inner: Scope, held: Word | None, scope: Scope, peeled: Peeled, state: ScriptState) -> None:
+def give_of_outer(inner: Scope, script: Word, held: str, scope: Scope, peeled: Peeled, state: ScriptState) -> None:
     """Gives a shell that a command starts the variables of its job: those that a `held` script asks for, or else those
-    of the `scope` around it."""
-    if held is None:
+    of the `scope` around it; and the switches that are open in the text that it is given."""
+    for text in script.unresolved:
+        name = text[2:].partition(":+")[0]
+        if SWITCHED.fullmatch(text) is not None and text.startswith("${") and name not in inner.variables:
+            inner.set(name, Word(text, unresolved=(text,)))
+    if not held:
         inner.give_of_job(_handed_on(scope, peeled), sure=scope.sure_of_job)
         return
     from moonpad.explain.shell.slurm_directives import is_called_with_others  # it needs the interpreter
 
     call = " ".join(word.text for word in peeled.words)
-    others = is_called_with_others(call) or is_called_with_others(held.text)
-    inner.give_of_job(asked_of_slurm(held, state), sure=not others)
+    others = is_called_with_others(call) or is_called_with_others(script.text)
+    inner.give_of_job(asked_of_slurm(script, state), sure=not others)
 
 
 def _handed_on(scope: Scope, peeled: Peeled) -> dict[str, Word]:

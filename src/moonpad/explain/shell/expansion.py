@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from moonpad.engines.value_checks import SWITCHED
 from moonpad.explain.commands import Piece, Word, concatenated, cut, join_words, whole_number
 from moonpad.explain.input_limits import Budget, too_large
 from moonpad.explain.shell.arithmetic import evaluate
@@ -211,6 +212,13 @@ class Expander:
     def _operated(self, segment: Variable, value: Value | None, fields: _FieldBuilder, split: bool) -> Value | None:
         """The value to be substituted; None where the operand was, or nothing is."""
         sign = segment.operator.removeprefix(":")
+        if (
+            sign == "+"
+            and isinstance(value, Word)
+            and value.unresolved == (value.text,)
+            and SWITCHED.fullmatch(value.text)
+        ):
+            return value
         is_set = value is not None and (text_of(value) != "" or sign == segment.operator)
         if is_set == (sign == "+"):
             if sign == "?":

@@ -16,7 +16,7 @@ from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budge
 from moonpad.explain.programs import base_name, runs_python
 from moonpad.explain.shell.bash_lexer import Lexer
 from moonpad.explain.shell.bash_parser import Branches, Compound, For, Function, Node, Parser, Simple
-from moonpad.explain.shell.called_scripts import arguments_of, give_of_job, read_sourced, script_of, sourced
+from moonpad.explain.shell.called_scripts import arguments_of, give_of_outer, read_sourced, script_of, sourced
 from moonpad.explain.shell.conditional_words import open_places
 from moonpad.explain.shell.earlier_blocks import EarlierBlocks
 from moonpad.explain.shell.escaped_dollars import with_variables
@@ -365,7 +365,7 @@ class Shell:
                 paid=self.paid,
             )
             if not evaluated:
-                give_of_job(shell.scope, inside if held else None, self.scope, peeled, self.state)
+                give_of_outer(shell.scope, inside, held, self.scope, peeled, self.state)
             shell.read()
 
     # --- what is read ---

@@ -38,12 +38,12 @@ _BOLD: Final = re.compile(
 """A line of a text that is a command in bold letters."""
 _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
 _DOLLAR: Final = re.compile(
-    rf"^[ \t]*(?:\([\w.-]+\)[ \t]*)?\$[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:sudo[ \t]|python|docker|podman"
-    r"|export[ \t]|curl[ \t]"
+    r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[A-Za-z][\w.-]{0,30})?\$[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*"
+    r"(?:sudo[ \t]|python|docker|podman|export[ \t]|curl[ \t]"
     rf"|pip[0-9.]*[ \t]|uv[ \t]|nvidia-smi|npu-smi|rocm-smi|cat[ \t]|cd[ \t]|\./|{SPEAKING.pattern}))",
     re.MULTILINE,
 )
-"""`$ vllm serve m`: a shell would look for a program called `$`."""
+"""`$ vllm serve m`, `node0$ vllm serve m`: a shell would look for a program called `$`."""
 _ASKS: Final = re.compile(
     r"(?:sudo[ \t]+)?(?:nvidia-smi|npu-smi|rocm-smi|amd-smi|free|df|lscpu|uname|hostname|lspci|numactl -H|nvcc"
     r"|(?:docker|podman)(?:[ -]compose)?[ \t]+(?:ps|images|stats)"

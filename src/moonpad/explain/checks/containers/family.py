@@ -32,6 +32,7 @@ from moonpad.explain.checks.containers.nameless_user import nameless_user
 from moonpad.explain.checks.containers.outside_variables import variables_outside
 from moonpad.explain.checks.containers.program_images import left_image, program_of_image
 from moonpad.explain.checks.containers.rdma_devices import rdma_of_container
+from moonpad.explain.checks.containers.step_mounts import model_outside_of_step
 from moonpad.explain.checks.containers.tab_images import image_of_other_tab
 from moonpad.explain.checks.containers.variables_of_no_release import variables_of_no_release
 
@@ -39,6 +40,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     compose_references,
     model_not_mounted,
     cache_not_mounted,
+    model_outside_of_step,
     undeclared_volume,
     image_of_insiders,
     model_as_image,

@@ -36,3 +36,26 @@ def cached_root(case: Case) -> Iterator[Remark]:
         remedy = "name the repository itself (ORGANISATION/NAME), or the folder snapshots/COMMIT in it"
         yield make_remark(Severity.WARNING, Code.INVALID_VALUE, flag or "model", message, remedy, at=at)
         return
+
+
+_SNAPSHOT: Final = re.compile(r".*/models--[\w.-]+/snapshots/[^/]+/?")
+
+
+def links_out_of_mount(case: Case) -> Iterator[Remark]:
+    """`-v …/snapshots/COMMIT:/model`: the files there are links to ../../blobs, which is not in the container."""
+    container = case.commands[0].container
+    if container is None or container.kind != "docker run":
+        return
+    sources = [value.partition(":")[0].strip("'\"") for value in container.values("--volume")]
+    snapshot = next((source for source in sources if _SNAPSHOT.fullmatch(source)), "")
+    above = snapshot.partition("/snapshots/")[0]
+    if not snapshot or any(
+        f"{above}/".startswith(f"{source.rstrip('/')}/") for source in sources if source != snapshot
+    ):
+        return
+    message = (
+        f"the files of {shortened(snapshot, 80)} are links to ../../blobs beside it, which the container does not "
+    )
+    message += "have: each of them leads nowhere"
+    remedy = f"mount {shortened(above, 80)} or the whole cache, or download with --local-dir, which has no links"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, "-v", message, remedy)

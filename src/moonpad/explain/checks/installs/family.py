@@ -7,14 +7,15 @@ from typing import Final
 from moonpad.explain.checks.check_case import Check
 from moonpad.explain.checks.installs.arch_of_name import arch_of_name
 from moonpad.explain.checks.installs.build_switches import built_for_hosts
-from moonpad.explain.checks.installs.cache_roots import cached_root
+from moonpad.explain.checks.installs.cache_roots import cached_root, links_out_of_mount
 from moonpad.explain.checks.installs.clone_steps import beside_the_clone
 from moonpad.explain.checks.installs.copied_programs import program_without_libraries
-from moonpad.explain.checks.installs.download_parts import download_of_part
+from moonpad.explain.checks.installs.download_parts import download_of_part, one_file_of_set
 from moonpad.explain.checks.installs.download_patterns import code_left_behind
 from moonpad.explain.checks.installs.examples_of_clone import examples_of_clone
 from moonpad.explain.checks.installs.install_options import unknown_to_installer
 from moonpad.explain.checks.installs.install_values import download_by_address, second_index
+from moonpad.explain.checks.installs.lfs_pointers import pointers_of_lfs
 from moonpad.explain.checks.installs.package_sources import not_installable
 from moonpad.explain.checks.installs.python_downloads import folder_in_cache, folder_of_mount
 from moonpad.explain.checks.installs.served_folders import file_of_subfolder, folder_beside
@@ -41,4 +42,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     download_of_part,
     arch_of_name,
     program_without_libraries,
+    links_out_of_mount,
+    one_file_of_set,
+    pointers_of_lfs,
 )

@@ -11,6 +11,7 @@ from moonpad.explain.checks.nodes.asked_machines import (
     machines_not_joined,
     rank_of_job,
 )
+from moonpad.explain.checks.nodes.batch_lines import BATCH_LINES
 from moonpad.explain.checks.nodes.counted_words import devices_in_words, nodes_of_section, ranks_of_pods
 from moonpad.explain.checks.nodes.data_parallel import data_parallel
 from moonpad.explain.checks.nodes.head_address import HEAD_CHECKS
@@ -27,6 +28,7 @@ from moonpad.explain.checks.nodes.peer_checks import (
 from moonpad.explain.checks.nodes.profiled_starts import profiled_forks
 from moonpad.explain.checks.nodes.rank_checks import unlike_modules, unlike_ranks
 from moonpad.explain.checks.nodes.rank_ranges import launched_ranks, nodes_beyond, ranks_beyond
+from moonpad.explain.checks.nodes.ray_daemons import ray_without_block, two_ray_heads
 from moonpad.explain.checks.nodes.ray_environment import environment_of_ray
 from moonpad.explain.checks.nodes.ray_joins import fewer_in_cluster, ray_joins
 from moonpad.explain.checks.nodes.ray_nodes import kept_on_one_node
@@ -43,12 +45,17 @@ from moonpad.explain.checks.nodes.slurm_jobs import (
     slurm_tasks,
     slurm_without_ray,
 )
-from moonpad.explain.checks.nodes.slurm_ranks import rank_of_batch
+from moonpad.explain.checks.nodes.slurm_ranks import rank_of_batch, rank_of_mpirun
+from moonpad.explain.checks.nodes.slurm_steps import SLURM_STEPS
 from moonpad.explain.checks.nodes.started_in_turn import started_in_turn
 from moonpad.explain.checks.nodes.step_ranks import step_ranks
 from moonpad.explain.checks.nodes.torchrun_servers import servers_of_torchrun
 from moonpad.explain.checks.nodes.visible_devices import numbered_anew, visible_devices
-from moonpad.explain.checks.nodes.without_nodes import devices_beside_command, ranks_on_one_machine
+from moonpad.explain.checks.nodes.without_nodes import (
+    devices_beside_command,
+    rank_without_nodes,
+    ranks_on_one_machine,
+)
 from moonpad.explain.documents.spoken_devices import fewer_ranks
 from moonpad.explain.documents.spoken_instances import devices_of_instance
 
@@ -86,6 +93,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     shown_devices,
     numbered_anew,
     rank_of_batch,
+    rank_of_mpirun,
     ranks_of_pods,
     devices_in_words,
     nodes_of_section,
@@ -110,4 +118,9 @@ FAMILY: Final[tuple[Check, ...]] = (
     quantization_name,
     fewer_ranks,
     devices_of_instance,
+    ray_without_block,
+    two_ray_heads,
+    *SLURM_STEPS,
+    *BATCH_LINES,
+    rank_without_nodes,
 )

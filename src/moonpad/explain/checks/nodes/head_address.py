@@ -96,6 +96,33 @@ def own_of_all(case: Case) -> Iterator[Remark]:
         yield replace(remark, stops=True)
 
 
+def loopback_of_later(case: Case) -> Iterator[Remark]:
+    """The same of commands that are written out for each machine, where one machine has not so many devices."""
+    layout, most = case.first.layout, _ON_ASCEND if case.platform == "ascend" or "ascend" in case.base else _ON_ONE
+    if not case.laid_out or layout.tp * layout.pp <= most or (case.cluster is not None and case.cluster.nodes < 2):
+        return
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=False)):
+        if (reading.node.nodes or 1) < 2 or (reading.node.node_rank or 0) < 1:
+            continue
+        if any(name.endswith("VISIBLE_DEVICES") for name in command.env):
+            continue
+        for flag in _ADDRESSES:
+            place = reading.parsed.occurrence(flag)
+            text = place.value.strip("'\"") if place is not None and isinstance(place.value, str) else ""
+            if place is None or _LOOPBACK.fullmatch(text) is None:
+                continue
+            message = f"{text} is this machine itself, and the first rank is on another: the ranks never meet"
+            remedy = f"write {place.written} with the address of the machine that has rank 0, on every machine"
+            finding = make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy).finding
+            yield replace(Remark(finding, at=place.index, command=number), stops=True)
+            return
+
+
+_ON_ONE: Final = 8
+"""Devices of a usual machine."""
+_ON_ASCEND: Final = 16
+
+
 def loopback_between(case: Case) -> Iterator[Remark]:
     """`GLOO_SOCKET_IFNAME=lo` on several machines: what ranks say to each other leaves none of them."""
     node = case.first.node
@@ -112,4 +139,4 @@ def loopback_between(case: Case) -> Iterator[Remark]:
             yield replace(remark, command=number, variable=name)
 
 
-HEAD_CHECKS: Final = (port_as_address, own_as_head, own_of_all, loopback_between)
+HEAD_CHECKS: Final = (port_as_address, own_as_head, own_of_all, loopback_of_later, loopback_between)

@@ -63,7 +63,7 @@ class Job(Struct, frozen=True):
 
 def slurm_devices(case: Case) -> Iterator[Remark]:
     """`#SBATCH --gpus-per-node=4` over a server of eight ranks."""
-    job, step, first = _job(case), _step(case), case.first
+    job, step, first = asked_job(case), _step(case), case.first
     if job is None or job.gpus is None or not case.laid_out or _is_other(case) or first.takes_all_devices:
         return
     if first.settings.executor not in (None, "mp"):
@@ -90,7 +90,7 @@ def slurm_devices(case: Case) -> Iterator[Remark]:
 
 def slurm_tasks(case: Case) -> Iterator[Remark]:
     """Several tasks on a node, each of which starts the whole server of that node."""
-    job, step = _job(case), _step(case)
+    job, step = asked_job(case), _step(case)
     if job is None or step is None or job.nodes is None or _is_other(case):
         return
     if len(case.commands) > 1 or any(case.option(flag) is not None for flag in _OWN_RANK):
@@ -112,7 +112,7 @@ def slurm_tasks(case: Case) -> Iterator[Remark]:
 
 def slurm_idle_nodes(case: Case) -> Iterator[Remark]:
     """A job of two nodes whose script starts one server, on the node that runs the script."""
-    job = _job(case)
+    job = asked_job(case)
     if job is None or job.nodes is None or job.nodes < 2 or _step(case) is not None or _is_other(case):
         return
     node, commands = case.first.node, case.script.commands
@@ -135,7 +135,7 @@ def slurm_idle_nodes(case: Case) -> Iterator[Remark]:
 
 def slurm_without_ray(case: Case) -> Iterator[Remark]:
     """A job of two nodes whose server is told to use Ray, in a script that starts nothing on the second."""
-    job, place = _job(case), case.option(_EXECUTOR)
+    job, place = asked_job(case), case.option(_EXECUTOR)
     if job is None or (job.nodes or 1) < 2 or _step(case) is not None or _is_other(case) or place is None:
         return
     first, servers = case.first, [each for each in case.script.commands if is_server(each.program)]
@@ -163,7 +163,7 @@ def slurm_same_rank(case: Case) -> Iterator[Remark]:
     step, command, place = _step(case), case.commands[0], case.option(_RANK)
     if step is None or place is None or _is_other(case) or command.arms or (case.first.node.nodes or 1) < 2:
         return
-    job = _job(case)
+    job = asked_job(case)
     nodes = job.nodes if job is not None else _count(step.value("--nodes") or "")
     if nodes is None or nodes < 2 or any(step.value(name) for name in _ON_ONE) or step.value("--ntasks") == "1":
         return
@@ -196,7 +196,7 @@ def _step(case: Case) -> Wrapper | None:
     return next((wrapper for wrapper in case.commands[0].wrappers if wrapper.kind == "srun"), None)
 
 
-def _job(case: Case) -> Job | None:
+def asked_job(case: Case) -> Job | None:
     """By the header of the script, and by the options of srun where it is given any."""
     if not _has_header(case.script.lines):
         return None

@@ -14,6 +14,7 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
 _OF_TASK: Final = ("SLURM_PROCID", "SLURM_NODEID", "SLURM_LOCALID")
+_OF_MPI: Final = re.compile(r"OMPI_COMM_WORLD_(?:NODE_|LOCAL_)?RANK|PMI_RANK|PMIX_RANK|MV2_COMM_WORLD_RANK")
 _RANKS: Final = ("--node-rank", "--data-parallel-rank", "--data-parallel-start-rank")
 _HERE_TEXT: Final = "<<"
 _ONE: Final = frozenset({"1"})
@@ -39,6 +40,29 @@ def rank_of_batch(case: Case) -> Iterator[Remark]:
             remedy = f"let a shell of the task do it: srun bash -c '… {flag} ${name}', in single quotes"
             severity = Severity.ERROR if _is_batch(case.script) else Severity.WARNING
             remark = make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=at)
+            yield replace(remark, command=number)
+            return
+
+
+def rank_of_mpirun(case: Case) -> Iterator[Remark]:
+    """`mpirun -np 2 vllm serve … --node-rank $OMPI_COMM_WORLD_RANK`: the shell here has no such variable yet."""
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        at_launcher = next((at for at, each in enumerate(command.wrappers) if each.kind == "mpirun"), None)
+        if at_launcher is None or any(each.kind.endswith(_SHELL) for each in command.wrappers):
+            continue
+        if any(each.kind in _OTHERS for each in command.wrappers[at_launcher + 1 :]):
+            continue
+        for at, word in _rank_words(command, reading):
+            name = next((each for each in word.unresolved if _OF_MPI.fullmatch(each)), "")
+            launcher = command.wrappers[at_launcher]
+            begun = launcher.words[0].line if launcher.words else 0
+            if not name or not 0 < begun <= len(case.script.lines) or _HERE_TEXT in case.script.lines[begun - 1]:
+                continue
+            flag = command.argv[at].text.partition("=")[0]
+            message = f"the shell that reads the line fills {name} in before mpirun starts its ranks, and there it is "
+            message += "empty: no rank is told its number"
+            remedy = f"let a shell of each rank do it: mpirun … bash -c '… {flag} ${name}', in single quotes"
+            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, flag, message, remedy, at=at)
             yield replace(remark, command=number)
             return
 

@@ -13,10 +13,11 @@ from moonpad.explain.checks.nodes.node_checks import is_one_machine
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
-from moonpad.values.finding import Code, Severity
+from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.platform import Platform
 
 _NODES: Final = "--nnodes"
+_RANK: Final = "--node-rank"
 _MEET: Final = "--dist-init-addr"
 _JOINED: Final = re.compile(
     r"\bn?nodes?[-_ ]?rank\b|--nnodes|dist[-_]init|leaderWorkerTemplate|LWS_|\bmpirun\b|\bsrun\b|num[-_]nodes|numNodes"
@@ -52,6 +53,33 @@ def ranks_on_one_machine(case: Case) -> Iterator[Remark]:
     nodes = -(-ranks // cluster.per_node)
     remedy = f"start it on each of {nodes} machines, with {_NODES} {nodes} --node-rank R {_MEET} ADDRESS:PORT"
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, _NODES, message, remedy, at=place.index)
+
+
+def rank_without_nodes(case: Case) -> Iterator[Remark]:
+    """`--node-rank 1` without `--nnodes`: the engine counts one machine, and starts all ranks on it."""
+    options = option_set(case.engine.program, case.version or None)
+    if options is None or options.named(_NODES) is None or case.open_ended or case.script.objects:
+        return
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=False)):
+        place = reading.parsed.occurrence(_RANK)
+        text = place.value.strip("'\"") if place is not None and isinstance(place.value, str) else ""
+        if place is None or not text.isdigit() or int(text) < 1 or reading.parsed.occurrence(_NODES) is not None:
+            continue
+        if (
+            command.more
+            or command.custom
+            or command.left_open
+            or is_fragment(command)
+            or reading.node.nodes is not None
+        ):
+            continue
+        message = f"{place.written} {text} without {_NODES}, which is 1 then: the group is this machine alone, and the "
+        message += "others are not waited for"
+        finding = Finding(
+            Severity.WARNING, Code.MISSING_FLAG, _NODES, message, f"add {_NODES} with the number of machines"
+        )
+        yield Remark(finding, at=place.index, command=number)
+        return
 
 
 def devices_beside_command(case: Case) -> Iterator[Remark]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from moonpad.explain.checks.check_case import Check
+from moonpad.explain.checks.pools.device_transports import device_transports
 from moonpad.explain.checks.pools.engine_ids import shared_engine_id
 from moonpad.explain.checks.pools.launched_pools import (
     launched_apart,
@@ -34,6 +35,7 @@ from moonpad.explain.checks.pools.router_ranks import ranks_of_router
 from moonpad.explain.checks.pools.router_targets import (
     bootstrap_port,
     bridged_nodes,
+    loopback_for_router,
     router_protocol,
     router_target,
     unpublished_bootstrap,
@@ -75,6 +77,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     router_protocol,
     bootstrap_port,
     bridged_nodes,
+    loopback_for_router,
+    device_transports,
     unpublished_bootstrap,
     *LMCACHE_SERVERS,
     *LMCACHE_CHECKS,

@@ -16,7 +16,7 @@ from moonpad.values.finding import Code, Severity
 
 _ROLE: Final = r"(?:encoder|prefiller|prefill|decoder|decode|pd)"
 _PORTS: Final = re.compile(
-    rf"(?<![\w-])(?P<flag>--{_ROLE}-ports?)[ =]+(?P<ports>\d{{4,5}}(?:[ ,]+\d{{4,5}})*)(?=[ \t\\]|$)"
+    rf"(?<![\w-])(?P<flag>--{_ROLE}-ports?)[ =]+(?P<ports>\d{{4,5}}(?:[ ,]+\d{{4,5}})*)(?=[ \t\\`\"')]|$)"
 )
 _HOSTS: Final = r"{}-hosts?[ =]+(?P<hosts>[^-\\\n]*)"
 _HERE: Final = frozenset({"127.0.0.1", "localhost", "0.0.0.0"})  # noqa: S104 - what is written, not what is bound

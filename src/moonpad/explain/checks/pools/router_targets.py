@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Final
 
+from moonpad.catalog.options import option_set
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command, Word
@@ -14,12 +15,12 @@ from moonpad.explain.grouping import value_of
 from moonpad.explain.programs import is_router, is_server
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
-from moonpad.values.finding import Code, Severity
+from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
 _URL: Final = re.compile(r"(?:https?://)?(?:127\.0\.0\.1|localhost|0\.0\.0\.0):(?P<port>\d{2,5})/?")
 _ANY: Final = re.compile(r"(?:https?|grpc)://[^\s:/]+:(?P<port>\d{2,5})/?")
-_OF_HOST: Final = re.compile(r"(?:https?|grpc)://(?P<host>(?:\d{1,3}\.){3}\d{1,3}):(?P<port>\d{2,5})/?")
+_OF_HOST: Final = re.compile(r"(?:https?|grpc)://(?P<host>[A-Za-z0-9][\w.-]*):(?P<port>\d{2,5})/?", re.ASCII)
 _TARGETS: Final = ("--prefill", "--decode", "--worker-urls", "--worker-url")
 _PREFILL: Final = "--prefill"
 _ROLE: Final = "--disaggregation-mode"
@@ -30,6 +31,7 @@ _RUST: Final = "_RUST_SERVER"
 """The ending of a variable with which the bootstrap is served at the server's own port."""
 _INSIDE: Final = re.compile(r"(?:.*:)?(?P<inside>\d{1,5}(?:-\d{1,5})?)(?:/tcp)?")
 _MOST: Final = 200
+_LOOPBACK: Final = ("127.0.0.1", "localhost")
 
 
 def router_target(case: Case) -> Iterator[Remark]:
@@ -47,7 +49,7 @@ def router_target(case: Case) -> Iterator[Remark]:
             for word in words:
                 match = _URL.fullmatch(word.text)
                 if match is None and (there := _OF_HOST.fullmatch(word.text)) is not None:
-                    bound = [server for server in servers if _host(server) == there["host"]]
+                    bound = [server for server in servers if there["host"] in (_host(server), _machine(server))]
                     match, known = there if bound else None, {port for server in bound if (port := _port(server))}
                 elif match is not None:
                     known = {port for port in ports if port is not None}
@@ -120,20 +122,24 @@ def bootstrap_port(case: Case) -> Iterator[Remark]:
 
 def bridged_nodes(case: Case) -> Iterator[Remark]:
     """Ranks of several machines in containers that have Docker's bridge, where the others do not reach them."""
-    command, container, nodes = case.commands[0], case.commands[0].container, case.first.node.nodes
-    if container is None or container.kind != "docker run" or nodes is None or nodes < 2 or not container.words:
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=False)):
+        container, node = command.container, reading.node
+        if container is None or container.kind != "docker run" or (node.nodes or 1) < 2 or not container.words:
+            continue
+        if command.custom or command.more or case.script.objects or not node.master:
+            continue
+        host = node.master.rpartition(":")[0] or node.master
+        if container.has("--network") or container.given("--network") or host in ("127.0.0.1", "localhost"):
+            continue
+        if any(container.given(flag) for flag in ("--ip", "--add-host", "--link", "--hostname", "--pod", "--uts")):
+            continue
+        message = (
+            f"{node.nodes} nodes, and no --network: in Docker's own bridge each rank has an address that the other "
+        )
+        message += "machines do not reach, and the start waits for them"
+        finding = Finding(Severity.WARNING, Code.MISSING_FLAG, "--network", message, "add --network host")
+        yield Remark(finding, word=container.image, command=number)
         return
-    if command.custom or command.more or case.script.objects or not case.first.node.master:
-        return
-    host = case.first.node.master.rpartition(":")[0] or case.first.node.master
-    if container.has("--network") or container.given("--network") or host in ("127.0.0.1", "localhost"):
-        return
-    if any(container.given(flag) for flag in ("--ip", "--add-host", "--link", "--hostname", "--pod", "--uts")):
-        return
-    message = f"{nodes} nodes, and no --network: in Docker's own bridge each rank has an address that the other "
-    message += "machines do not reach, and the start waits for them"
-    word = container.image
-    yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--network", message, "add --network host", word=word)
 
 
 def unpublished_bootstrap(case: Case) -> Iterator[Remark]:
@@ -156,6 +162,51 @@ def unpublished_bootstrap(case: Case) -> Iterator[Remark]:
     word = published[0].words[-1] if published[0].words else container.image
     remedy = f"add -p {port}:{port}, or the host's network, as its transfers take any port"
     yield make_remark(Severity.WARNING, Code.CONFLICT, f"-p {published[0].value}", message, remedy, word=word)
+
+
+def loopback_for_router(case: Case) -> Iterator[Remark]:
+    """A server that listens on 127.0.0.1, and a router that asks it at the address of its machine."""
+    script, command = case.script, case.commands[0]
+    known = options.named("--host") if (options := option_set(case.engine.program, case.version or None)) else None
+    host = case.text("--host").strip("'\"") or (str(known.default) if known is not None else "")
+    port = case.text("--port").strip("'\"") or str(case.engine.command_line.port or "")
+    if host not in _LOOPBACK or not port.isdigit() or command.container is not None or script.objects or command.custom:
+        return
+    if len(script.commands) > _MOST or command.embedded or any(name.endswith("_HOST") for name in command.env):
+        return
+    if (case.first.node.node_rank or 0) > 0 or case.first.node.headless or command.more:
+        return
+    asked: dict[str, Word] = {}
+    for router in (each for each in script.commands if is_router(each.program)):
+        for _, words in _targets(router):
+            for word in words:
+                there = _OF_HOST.fullmatch(word.text)
+                if there is not None and there["port"] == port and there["host"] not in (*_LOOPBACK, "0.0.0.0"):  # noqa: S104
+                    asked.setdefault(there["host"], word)
+    servers = [each for each in script.commands if is_server(each.program) and _at_port(each, int(port))]
+    others = sum((_host(each) or host) not in _LOOPBACK for each in servers)
+    if len(asked) <= others or len(asked) > len(servers):
+        return
+    name, word = next(iter(asked.items()))
+    message = f"it listens on {host}{'' if case.option('--host') else ' by default'}, and the router of "
+    message += (
+        f"{script.where(word.line)} asks servers at addresses like {shortened(name, 40)}: it is not reached there"
+    )
+    place = case.option("--host")
+    remark = make_remark(
+        Severity.WARNING,
+        Code.CONFLICT,
+        "--host",
+        message,
+        "write --host 0.0.0.0, or the address that the router asks",
+        at=place.index if place is not None else None,
+    )
+    yield remark
+
+
+def _at_port(server: Command, port: int) -> bool:
+    own = value_of(server.argv, ("--port",))
+    return own is None or own.text == str(port)
 
 
 def _holds(ports: str, port: int) -> bool:
@@ -186,6 +237,13 @@ def _targets(router: Command) -> Iterator[tuple[str, Sequence[Word]]]:
 def _host(server: Command) -> str:
     word = value_of(server.argv, ("--host",))
     return word.text if word is not None and not word.unresolved else ""
+
+
+def _machine(server: Command) -> str:
+    """The machine that `ssh` starts it on; "" where it is not said."""
+    remote = next((wrapper for wrapper in server.wrappers if wrapper.kind == "ssh"), None)
+    words = [word.text for word in remote.words if not word.unresolved] if remote is not None else []
+    return words[-1].rpartition("@")[2] if len(words) > 1 and not words[-1].startswith("-") else ""
 
 
 def _port(server: Command) -> int | None:

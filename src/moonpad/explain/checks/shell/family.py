@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from moonpad.explain.checks.check_case import Check
+from moonpad.explain.checks.shell.bash_words import BASH_WORDS
 from moonpad.explain.checks.shell.block_lines import lost_in_block
 from moonpad.explain.checks.shell.dead_settings import DEAD_SETTINGS
 from moonpad.explain.checks.shell.disabling_switches import disabling_switch
 from moonpad.explain.checks.shell.dollar_slips import filled_in_by_compose, half_escaped
 from moonpad.explain.checks.shell.exported_lines import exported_lines
 from moonpad.explain.checks.shell.file_slips import backslash_at_end, escaped_substitution, tag_without_v
-from moonpad.explain.checks.shell.handed_environment import blanks_in_export, hyphen_in_name, left_by_sudo
+from moonpad.explain.checks.shell.foreground_servers import server_before_server, server_in_loop
+from moonpad.explain.checks.shell.handed_environment import blanks_in_export, hyphen_in_name, left_by_ssh, left_by_sudo
+from moonpad.explain.checks.shell.here_arguments import arguments_filled_early
 from moonpad.explain.checks.shell.json_slips import json_slips
 from moonpad.explain.checks.shell.kept_dollars import kept_dollar
 from moonpad.explain.checks.shell.kept_quotes import KEPT_SIGNS
@@ -23,6 +26,7 @@ from moonpad.explain.checks.shell.outer_variables import filled_in_outside
 from moonpad.explain.checks.shell.overridden_devices import overridden_device
 from moonpad.explain.checks.shell.plain_slips import PLAIN_SLIPS
 from moonpad.explain.checks.shell.prefix_assignments import set_on_its_line
+from moonpad.explain.checks.shell.remote_lines import REMOTE_LINES
 from moonpad.explain.checks.shell.script_slips import (
     brace_in_default,
     call_sets_another,
@@ -109,6 +113,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     blanks_in_export,
     hyphen_in_name,
     left_by_sudo,
+    left_by_ssh,
     caret_at_end,
     path_of_wsl,
     json_in_powershell,
@@ -121,4 +126,9 @@ FAMILY: Final[tuple[Check, ...]] = (
     lost_options,
     lost_behind_install,
     ended_by_comment,
+    server_in_loop,
+    server_before_server,
+    arguments_filled_early,
+    *BASH_WORDS,
+    *REMOTE_LINES,
 )

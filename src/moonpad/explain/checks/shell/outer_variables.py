@@ -19,6 +19,8 @@ _SETS: Final = re.compile(
     r"[ \t]*(?:export[ \t]+|local[ \t]+)?(?P<name>[A-Za-z_]\w*)=|[ \t]*for[ \t]+(?P<each>[A-Za-z_]\w*)[ \t]+in\b"
 )
 _ESCAPED: Final = re.compile(r"\\\$\{?(?P<name>[A-Za-z_]\w*)")
+_OF_INSIDE: Final = re.compile(r"[ \t]*(?:export[ \t]+|local[ \t]+)?(?P<name>[A-Za-z_]\w*)=[\"']?(?:\\\$[{(\w@*]|\\`)")
+"""`RANK=\\$1`: what the script inside sets of its own arguments or commands."""
 _PLAIN: Final = re.compile(r"(?<![\\$])\$(?:\{(?P<braced>[A-Za-z_]\w*)\}|(?P<plain>[A-Za-z_]\w*))")
 _LONGEST: Final = 400
 
@@ -34,6 +36,7 @@ def filled_in_outside(case: Case) -> Iterator[Remark]:
     for block, outside in _blocks(lines):
         own = {match["name"] or match["each"] for _, text in block if (match := _SETS.match(text))}
         escaped = {match["name"] for _, text in block for match in _ESCAPED.finditer(text)}
+        escaped |= {match["name"] for _, text in block if (match := _OF_INSIDE.match(text))}
         outer = {match["name"] or match["each"] for _, text in outside if (match := _SETS.match(text))}
         handed_in = {
             match["name"] for _, text in block if (match := _SETS.match(text)) and _of_itself(match["name"], text)

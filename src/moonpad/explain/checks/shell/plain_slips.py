@@ -55,6 +55,28 @@ def options_of_container(case: Case) -> Iterator[Remark]:
     yield from _halves(case, container)
 
 
+def tilde_of_mount(case: Case) -> Iterator[Remark]:
+    """`-v "~/models:/models"`: in quotes ~ is no folder, and Docker takes it for the name of a volume."""
+    container, script = case.commands[0].container, case.script
+    if container is None or container.kind != "docker run" or script.objects or not container.words:
+        return
+    for option in container.given("--volume"):
+        source = (option.value or "").strip("'\"").partition(":")[0]
+        word = option.words[-1] if option.words else None
+        if not source.startswith("~/") or word is None or not 0 < word.line <= len(script.lines):
+            continue
+        written = script.lines[word.line - 1][:_LONGEST]
+        if re.search(rf"(?:[\"']|--volume=){re.escape(source)}:", written) is None:
+            continue
+        message = (
+            f"in quotes, or behind --volume=, ~ is not the home folder: Docker takes {shortened(source, 60)} for the "
+        )
+        message += "name of a volume, and refuses it (includes invalid characters for a local volume name)"
+        remedy = f"write $HOME{shortened(source[1:], 60)}"
+        yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "-v", message, remedy, word=word)
+        return
+
+
 def _halves(case: Case, container: Wrapper) -> Iterator[Remark]:
     model = case.first.model
     for option in container.options:
@@ -160,4 +182,4 @@ def devices_with_blanks(case: Case) -> Iterator[Remark]:
     yield make_remark(Severity.WARNING, Code.INVALID_VALUE, _VISIBLE, message, remedy)
 
 
-PLAIN_SLIPS: Final = (options_of_container, module_as_file, lines_of_script, devices_with_blanks)
+PLAIN_SLIPS: Final = (options_of_container, tilde_of_mount, module_as_file, lines_of_script, devices_with_blanks)
