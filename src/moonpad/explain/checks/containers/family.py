@@ -27,7 +27,13 @@ from moonpad.explain.checks.containers.images_nowhere import image_without_owner
 from moonpad.explain.checks.containers.insider_images import image_of_insiders
 from moonpad.explain.checks.containers.listed_devices import listed_devices
 from moonpad.explain.checks.containers.loopback_of_host import loopback_of_host
-from moonpad.explain.checks.containers.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
+from moonpad.explain.checks.containers.mounted_places import (
+    cache_not_mounted,
+    download_into_read_only,
+    model_not_mounted,
+    offline_without_weights,
+    undeclared_volume,
+)
 from moonpad.explain.checks.containers.nameless_user import nameless_user
 from moonpad.explain.checks.containers.outside_variables import variables_outside
 from moonpad.explain.checks.containers.program_images import left_image, program_of_image
@@ -38,6 +44,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     compose_references,
     model_not_mounted,
     cache_not_mounted,
+    offline_without_weights,
+    download_into_read_only,
     undeclared_volume,
     image_of_insiders,
     model_as_image,
