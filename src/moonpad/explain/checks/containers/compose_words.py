@@ -181,6 +181,9 @@ def _devices(fields: Mapping[str, Node]) -> Iterator[_Said]:
         if given and "capabilities" not in given and "<<" not in given:
             message = "a reserved device needs capabilities: Compose refuses the file without it"
             yield Code.MISSING_FLAG, "capabilities", message, "write capabilities: [gpu]", device
+        if "count" in given and "device_ids" in given:
+            message = "count and device_ids exclude each other: Compose refuses the file"
+            yield Code.CONFLICT, "device_ids", message, "leave one of the two out", given["device_ids"]
         named = [text_of(each) for each in items_of(given.get("capabilities"))]
         if named and not {*named} & {*_CAPABILITIES} and any(each.casefold() in _NEARLY for each in named):
             message = f"no driver offers {shortened(named[0], 20)}: could not select device driver"

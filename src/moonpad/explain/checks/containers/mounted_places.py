@@ -60,9 +60,7 @@ def model_not_mounted(case: Case) -> Iterator[Remark]:
         return
     if any(_covers(target, model) or _covers(model, target) for target in targets):
         return
-    meant = [
-        each for each in targets if _is_meant(each) or _are_neighbours(each, model) or _are_namesakes(each, model)
-    ]
+    meant = [each for each in targets if _is_meant(each) or _are_neighbours(each, model) or _are_namesakes(each, model)]
     cut = any(low <= case.commands[0].line <= high for low, high in case.script.objects)
     if not meant and (targets or cut):
         return  # a text that is cut to what it shows, or a folder that holds more

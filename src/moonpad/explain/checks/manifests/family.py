@@ -41,7 +41,8 @@ from moonpad.explain.checks.manifests.ray_services import ranks_of_service
 from moonpad.explain.checks.manifests.repeated_keys import repeated_key
 from moonpad.explain.checks.manifests.resource_names import resource_without_domain
 from moonpad.explain.checks.manifests.root_steps import packages_without_root
-from moonpad.explain.checks.manifests.stateful_groups import ordered_pods, rank_of_template
+from moonpad.explain.checks.manifests.shell_words import words_behind_script
+from moonpad.explain.checks.manifests.stateful_groups import ordered_pods, rank_of_template, service_of_set
 from moonpad.explain.checks.manifests.template_slips import template_slip
 from moonpad.explain.checks.manifests.worker_sets import variables_of_set, workers_behind_service
 from moonpad.explain.checks.manifests.worker_specs import pipeline_of_one_machine, size_of_worker_spec
@@ -57,6 +58,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     probe_patience,
     ordered_pods,
     rank_of_template,
+    service_of_set,
+    words_behind_script,
     probed_port,
     exposed_port,
     published_port,
