@@ -38,6 +38,7 @@ from moonpad.explain.checks.containers.mounted_places import (
 from moonpad.explain.checks.containers.nameless_user import nameless_user
 from moonpad.explain.checks.containers.outside_variables import variables_outside
 from moonpad.explain.checks.containers.program_images import left_image, program_of_image
+from moonpad.explain.checks.containers.read_only_root import without_temporary_folder
 from moonpad.explain.checks.containers.tab_images import image_of_other_tab
 from moonpad.explain.checks.containers.variables_of_no_release import variables_of_no_release
 
@@ -73,6 +74,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     sound_without_libraries,
     one_published_port,
     containers_on_one_device,
+    without_temporary_folder,
     container_devices,
     image_file_devices,
     nameless_user,
