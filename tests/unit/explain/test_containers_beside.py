@@ -19,12 +19,9 @@ FILE = """services:
     {given[1]}
 """
 APART = ("8000:8000", "8001:8000")
-OWN = ("deploy: {resources: {reservations: {devices: [{capabilities: [gpu], device_ids: ['0', '1']}]}}}",) + (
-    "deploy: {resources: {reservations: {devices: [{capabilities: [gpu], device_ids: ['2']}]}}}",
-)
-COUNTED = ("deploy: {resources: {reservations: {devices: [{capabilities: [gpu], count: 2}]}}}",) + (
-    "deploy: {resources: {reservations: {devices: [{capabilities: [gpu], count: 1}]}}}",
-)
+RESERVED = "deploy: {resources: {reservations: {devices: [{capabilities: [gpu], %s}]}}}"
+OWN = (RESERVED % "device_ids: ['0', '1']", RESERVED % "device_ids: ['2']")
+COUNTED = (RESERVED % "count: 2", RESERVED % "count: 1")
 ALL = ("gpus: all", "gpus: all")
 RUN = "docker run -d --name {0} --gpus '\"device={1}\"' --ipc=host -p {2} vllm/vllm-openai:v0.20.0 --model {3}{4}"
 PORT = "is already allocated"

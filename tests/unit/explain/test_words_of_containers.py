@@ -194,6 +194,31 @@ def test_a_step_that_uses_what_it_changes(step: str) -> None:
     assert told(text, "a shell of its own") == []
 
 
+SHELL = """services:
+  engine:
+    image: vllm/vllm-openai:v0.20.0
+    gpus: all
+    ipc: host
+    entrypoint: {entrypoint}
+    command:
+    - {script}
+    - moonshotai/Kimi-K2.5
+    - --tensor-parallel-size=8
+"""
+
+
+@pytest.mark.parametrize(
+    ("entrypoint", "script", "expected"),
+    [
+        ("[/bin/bash, -c]", "vllm serve", ["-c"]),
+        ("[/bin/bash, -c]", '\'vllm serve "$$0" "$$@"\'', []),
+        ("[vllm]", "serve", []),
+    ],
+)
+def test_words_behind_the_script_of_a_service(entrypoint: str, script: str, expected: list[str]) -> None:
+    assert told(SHELL.format(entrypoint=entrypoint, script=script), "the one text behind -c") == expected
+
+
 RESERVED = """services:
   engine:
     image: vllm/vllm-openai:v0.20.0

@@ -26,8 +26,8 @@ _QUIET: Final = frozenset(
 """Options whose values say nothing of devices."""
 _ADDED: Final = re.compile(r"add ((?:--?[\w-]+(?:[ =][^\s()-][^\s()]*)?(?: |$))+)(?:\(Podman[^)]*\))?")
 """A remedy that is nothing but options."""
-_OF_ROCM: Final = re.compile(r"/dev/kfd")
-"""Devices that --gpus, which asks for NVIDIA's runtime, does not give, and without which Docker ends the start."""
+_OTHER_MAKERS: Final = re.compile(r"/dev/(?:kfd|davinci)")
+"""Devices of other makers than NVIDIA, whose runtime --gpus asks for: without that Docker ends the start."""
 _DOCKER: Final = "docker"
 _LONGEST: Final = 4000
 _PROCESSORS: Final = ("cpu", "none")
@@ -61,7 +61,7 @@ def container_devices(case: Case) -> Iterator[Remark]:
         remark = make_remark(Severity.WARNING, Code.MISSING_FLAG, row.missing, row.message, row.remedy, word=image)
         added = _ADDED.fullmatch(row.remedy) if base_name(container.words[0]) == _DOCKER else None
         edits = ((image, (*added[1].split(), image.text)),) if added is not None else ()
-        if edits and _OF_ROCM.search(row.remedy):
+        if edits and _OTHER_MAKERS.search(row.remedy):
             edits += tuple((word, ()) for option in container.given("--gpus") for word in option.words)
         yield replace(remark, around=edits) if edits else remark
         return

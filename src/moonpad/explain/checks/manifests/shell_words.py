@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from yaml import ScalarNode
+from yaml import Node, ScalarNode
 
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.containers.compose_words import compose_files
 from moonpad.explain.checks.manifests.pod_objects import items_of, own_container
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -23,11 +24,26 @@ _SHOWN: Final = 40
 
 def words_behind_script(case: Case) -> Iterator[Remark]:
     """`command: [sh, -c]`, and in args `vllm serve` as one item and its options as others: the shell runs the first."""
+    for offset, nodes in _lists(case):
+        yield from _behind(case, offset, nodes)
+
+
+def _lists(case: Case) -> Iterator[tuple[int, Sequence[Node]]]:
+    """The words of the container, as far as they are written as lists, and the first line of their file."""
     found = own_container(case)
-    if found is None or found[0].templated:
+    if found is not None and not found[0].templated:
+        yield found[0].offset, [each for key in ("command", "args") for each in items_of(found[1].get(key))]
+    container = case.commands[0].container
+    if container is None or container.words or case.script.objects:
         return
-    holder, container, _ = found
-    nodes = [each for key in ("command", "args") for each in items_of(container.get(key))]
+    for first, _, services in compose_files(case.script):
+        at = case.commands[0].line - first
+        for fields in services.values():
+            if any(node.start_mark.line <= at <= node.end_mark.line for node in fields.values()):
+                yield first, [each for key in ("entrypoint", "command") for each in items_of(fields.get(key))]
+
+
+def _behind(case: Case, offset: int, nodes: Sequence[Node]) -> Iterator[Remark]:
     words = [each for each in nodes if isinstance(each, ScalarNode)]
     if len(words) < len(nodes) or len(words) < 4 or not _SHELL.fullmatch(words[0].value):
         return
@@ -39,7 +55,7 @@ def words_behind_script(case: Case) -> Iterator[Remark]:
         return
     if " " not in script.value.strip() and script.start_mark.line == words[-1].start_mark.line:
         return  # a list in one line, of which other checks speak
-    where = case.script.where(holder.offset + behind[0].start_mark.line)
+    where = case.script.where(offset + behind[0].start_mark.line)
     message = f"{where}: the shell runs the one text behind -c, {shortened(script.value.strip(), _SHOWN)!r}, and "
     message += (
         f"{shortened(behind[0].value, _SHOWN)} and what follows are $0, $1 … of it: the program gets none of them"
