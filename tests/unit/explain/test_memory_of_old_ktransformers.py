@@ -47,3 +47,8 @@ def test_weights_that_the_container_may_not_keep(files: str, limit: str) -> None
 )
 def test_weights_that_fit_or_are_not_known(files: str, limit: str) -> None:
     assert told(files, limit) == []
+
+
+def test_the_old_server_has_no_parsers() -> None:
+    judged = ask(POD.format(model="Kimi-K2-Instruct", files="/models/Kimi-K2-Instruct-Q4_K_M", limit="900Gi"))
+    assert not [finding for each in judged for finding in each.findings if finding.where == "--tool-call-parser"]
