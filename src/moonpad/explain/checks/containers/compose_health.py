@@ -10,7 +10,7 @@ from yaml import MappingNode, Node
 
 from moonpad.engines.image_names import WITHOUT_HEALTHCHECK
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.containers.compose_words import compose_files
+from moonpad.explain.checks.containers.compose_files import compose_files
 from moonpad.explain.checks.manifests.pod_objects import fields_of, items_of, text_of
 from moonpad.explain.checks.manifests.probe_paths import is_nowhere
 from moonpad.explain.checks.manifests.probe_patience import DISK_RATE, FROM_ELSEWHERE, bytes_of_weights

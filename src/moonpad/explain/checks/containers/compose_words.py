@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-import yaml
 from yaml import MappingNode, Node, ScalarNode
 
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.containers.compose_files import compose_files
 from moonpad.explain.checks.containers.compose_top import beside_services
 from moonpad.explain.checks.manifests.pod_devices import of_nvidia
 from moonpad.explain.checks.manifests.pod_objects import fields_of, items_of, text_of
@@ -18,8 +18,6 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
 
-_SERVICES: Final = re.compile(r"^services:[ \t]*(?:#.*)?$", re.MULTILINE)
-_LARGEST: Final = 100_000
 _URL: Final = re.compile(
     r"https?://(?P<host>[A-Za-z][\w.-]*|127\.0\.0\.1|0\.0\.0\.0)(?::(?P<port>\d{2,5}))?(?P<path>/\S*)?"
 )
@@ -41,10 +39,10 @@ _Said = tuple[Code, str, str, str, Node]
 def compose_words(case: Case) -> Iterator[Remark]:
     """One remark of each file."""
     script = case.script
-    if script.markdown or not is_first_server(case.commands, script):
+    if not is_first_server(case.commands, script):
         return
     for first, _, services in compose_files(script):
-        for said in _found(services):
+        for said in _found(services, is_whole=not script.markdown):
             yield _remark(script, first, said)
             break
 
@@ -68,31 +66,12 @@ def _remark(script: Script, first: int, said: _Said) -> Remark:
     return Remark(make_remark(Severity.WARNING, code, where, f"{line}: {message}", remedy).finding, command=None)
 
 
-def compose_files(script: Script) -> Iterator[tuple[int, Mapping[str, Node], Mapping[str, Mapping[str, Node]]]]:
-    """The compose files of a text: the first line of each, its keys, and the fields of its services."""
-    starts = [first for _, first in script.origins] or [1]
-    for first, end in zip(starts, [*starts[1:], len(script.lines) + 1], strict=True):
-        text = "\n".join(script.lines[first - 1 : end - 1])
-        script.budget.work(len(text) // 100, "its YAML")
-        if not _SERVICES.search(text) or len(text) > _LARGEST or "{%" in text or "{{" in text:
-            continue
-        script.budget.work(len(text) // 4, "its YAML")
-        try:
-            document = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        except (yaml.YAMLError, RecursionError):
-            continue
-        top = fields_of(document)
-        services = {name: fields_of(node) for name, node in fields_of(top.get("services")).items()}
-        if "include" in top or any("extends" in each for each in services.values()):
-            continue
-        yield first, top, services
-
-
-def _found(services: Mapping[str, Mapping[str, Node]]) -> Iterator[_Said]:
+def _found(services: Mapping[str, Mapping[str, Node]], *, is_whole: bool) -> Iterator[_Said]:
+    """What a guide shows in part may leave out services and devices: those are looked for in whole files."""
     names = {*services} | {text_of(each.get("container_name")) for each in services.values()}
     names |= {text_of(each.get("hostname")) for each in services.values()}
     for fields in services.values():
-        yield from _depends(fields, services)
+        yield from _depends(fields, services) if is_whole else ()
         yield from _networks(fields)
         yield from _devices(fields)
         ipc = fields.get("ipc")
@@ -103,8 +82,8 @@ def _found(services: Mapping[str, Mapping[str, Node]]) -> Iterator[_Said]:
             yield Code.INVALID_VALUE, "ipc", message, "write ipc: host", ipc
         for name, url, node in _urls(fields):
             yield from _of_host(name, url, node, fields, services)
-            yield from _of_url(name, url, node, fields, services, names)
-    for fields in services.values():
+            yield from _of_url(name, url, node, fields, services, names if is_whole else {url["host"]})
+    for fields in services.values() if is_whole else ():
         yield from _without_devices(fields)
 
 

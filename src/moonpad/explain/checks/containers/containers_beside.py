@@ -11,7 +11,7 @@ from yaml import Node
 from moonpad.engines.surrounding_names import CHOOSE_DEVICES
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.containers.compose_words import compose_files
+from moonpad.explain.checks.containers.compose_files import compose_files
 from moonpad.explain.checks.manifests.pod_objects import fields_of, items_of, text_of
 from moonpad.explain.checks.nodes.side_by_side import BACKGROUND, ENDS, FENCE, MACHINES, share_of, together
 from moonpad.explain.commands import Command, Wrapper

@@ -8,7 +8,7 @@ from typing import Final
 from yaml import Node
 
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.containers.compose_words import compose_files
+from moonpad.explain.checks.containers.compose_files import compose_files
 from moonpad.explain.checks.manifests.pod_objects import fields_of, inner, items_of, own_container, text_of
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import base_name

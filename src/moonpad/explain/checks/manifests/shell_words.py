@@ -9,7 +9,7 @@ from typing import Final
 from yaml import Node, ScalarNode
 
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.containers.compose_words import compose_files
+from moonpad.explain.checks.containers.compose_files import compose_files
 from moonpad.explain.checks.manifests.pod_objects import items_of, own_container
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
