@@ -30,6 +30,11 @@ _DRIVERS: Final = ("nvidia", "amd", "amd.com/gpu", "cdi", "intel", "habana")
 _GIVES: Final = ("deploy", "gpus", "runtime", "devices", "privileged", "device_requests", "<<")
 _VISIBLE: Final = "VISIBLE_DEVICES"
 _CPU: Final = re.compile(r"--device[ =]+cpu\b")
+_OF_SERVICE: Final = frozenset({
+    *("shm_size", "ipc", "ports", "volumes", "environment", "command", "image", "runtime", "gpus", "restart"),
+    *("network_mode", "container_name", "healthcheck", "depends_on", "privileged", "devices", "env_file"),
+    *("ulimits", "entrypoint"),
+})  # fmt: skip
 _CAPABILITIES: Final = ("gpu", "nvidia", "tpu", "npu")
 _NEARLY: Final = ("gpus", "cuda", "nvidia-gpu", "all", "gpu0")
 
@@ -74,6 +79,7 @@ def _found(services: Mapping[str, Mapping[str, Node]], *, is_whole: bool) -> Ite
         yield from _depends(fields, services) if is_whole else ()
         yield from _networks(fields)
         yield from _devices(fields)
+        yield from _deploys(fields)
         ipc = fields.get("ipc")
         if ipc is not None and not _SPACES.fullmatch(text_of(ipc)):
             message = (
@@ -149,6 +155,14 @@ def _variables(fields: Mapping[str, Node]) -> Iterator[str]:
 def _words(fields: Mapping[str, Node]) -> str:
     nodes = [node for name in ("command", "entrypoint") if (node := fields.get(name)) is not None]
     return " ".join(text_of(word) for node in nodes for word in (items_of(node) or (node,)))
+
+
+def _deploys(fields: Mapping[str, Node]) -> Iterator[_Said]:
+    """Keys of a service that stand under deploy, which has others."""
+    for name, node in fields_of(fields.get("deploy")).items():
+        if name in _OF_SERVICE:
+            message = f"deploy has no {name}: Compose refuses the file (additional properties '{name}' not allowed)"
+            yield Code.INVALID_VALUE, name, message, f"write {name} beside deploy", node
 
 
 def _devices(fields: Mapping[str, Node]) -> Iterator[_Said]:

@@ -100,7 +100,8 @@ def _beside(case: Case, *, servers: bool) -> Iterator[Command]:
         between = [text for _, text in numbered(script, last + 1, command.line - 1)]
         if script.markdown and any(FENCE.match(text) for text in between):
             continue
-        if _are_both(case, command, other) if of_compose else _both_run(case, container, its, between, last):
+        both = _are_both(case, command, other) if of_compose else _both_run(case, its, between, last)
+        if both and (of_compose or _are_named(container, its)):
             yield other
 
 
@@ -112,14 +113,17 @@ def _own(command: Command) -> Wrapper | None:
     return None if is_fragment(command) or command.custom or container.value("--network") == "host" else container
 
 
-def _both_run(case: Case, mine: Wrapper, its: Wrapper, between: list[str], last: int) -> bool:
-    """Containers of a script with names of their own, the first of which goes on by itself."""
+def _are_named(mine: Wrapper, its: Wrapper) -> bool:
+    """Whether each has a name of its own: those of one name are read as alternatives."""
     names = [each.value("--name") or "" for each in (mine, its)]
+    return all(names) and names[0] != names[1] and not any(map(unresolved, names))
+
+
+def _both_run(case: Case, its: Wrapper, between: list[str], last: int) -> bool:
+    """Containers of a script, the first of which goes on by itself."""
     lines = case.script.lines
     goes_on = its.has("--detach") or (0 < last <= len(lines) and BACKGROUND.search(lines[last - 1][-200:]) is not None)
-    if not goes_on or not all(names) or names[0] == names[1] or any(map(unresolved, names)):
-        return False
-    return not any(ENDS.search(text) or MACHINES.search(text) or _ADDRESS.match(text) for text in between)
+    return goes_on and not any(ENDS.search(text) or MACHINES.search(text) or _ADDRESS.match(text) for text in between)
 
 
 def _are_both(case: Case, mine: Command, its: Command) -> bool:

@@ -12,7 +12,10 @@ from moonpad.explain.checks.containers.compose_references import compose_referen
 from moonpad.explain.checks.containers.compose_words import compose_words, refused_at_top
 from moonpad.explain.checks.containers.container_devices import container_devices, image_file_devices
 from moonpad.explain.checks.containers.container_slips import CONTAINER_SLIPS
-from moonpad.explain.checks.containers.containers_beside import containers_on_one_device, one_published_port
+from moonpad.explain.checks.containers.containers_beside import (
+    containers_on_one_device,
+    one_published_port,
+)
 from moonpad.explain.checks.containers.dockerfile_slips import dockerfile_slips
 from moonpad.explain.checks.containers.image_chips import image_of_other_chip, image_of_other_maker, image_of_processor
 from moonpad.explain.checks.containers.image_programs import (

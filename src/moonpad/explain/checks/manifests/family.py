@@ -38,6 +38,8 @@ from moonpad.explain.checks.manifests.port_forwards import forwarded_port
 from moonpad.explain.checks.manifests.probe_paths import probe_path
 from moonpad.explain.checks.manifests.probe_patience import probe_patience
 from moonpad.explain.checks.manifests.ray_services import ranks_of_service
+from moonpad.explain.checks.manifests.refused_objects import refused_objects
+from moonpad.explain.checks.manifests.refused_words import refused_by_tools
 from moonpad.explain.checks.manifests.repeated_keys import repeated_key
 from moonpad.explain.checks.manifests.resource_names import resource_without_domain
 from moonpad.explain.checks.manifests.root_steps import packages_without_root
@@ -80,6 +82,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     resource_without_domain,
     files_of_maps,
     key_references,
+    refused_objects,
+    refused_by_tools,
     forwarded_port,
     chart_of_repository,
     template_slip,
