@@ -48,6 +48,7 @@ _LINE: Final = re.compile(
     r"|(?:Value error|Assertion failed|Input should|Extra inputs)\b.{1,1500}\[type=\w"  # of Pydantic
     r"|Fatal Python error: |terminate called after throwing an instance of |what\(\): "
     r"|(?:[\w./-]{1,200}: )?error while loading shared libraries: |Assertion failed: /"
+    r"|(?:standard_init_linux\.go:\d{1,4}: )?exec (?:/[\w./-]{1,200}|user process caused): "  # of runc
     r"|(?:docker: )?Error response from daemon: |/bin/(?:ba)?sh: (?:line )?\d+: |HCCL_BUFFSIZE\w{0,20} is too SMALL"
     r"|(?:Illegal instruction|Segmentation fault|Bus error|Aborted|非法指令|段错误|已放弃)[ ]?(?:\(|（|$)"
     r"|thread '[^'\n]{1,60}' (?:\(\d{1,10}\) )?panicked at "  # of Rust

@@ -130,6 +130,11 @@ PROMPT_CACHE: Final = PromptCache(
     "llama-cpp", ("-cram", "--cache-ram"), "LLAMA_ARG_CACHE_RAM", 8192 * 2.0**20, "b10156"
 )
 """Recorded from b10156 on, which is the first release whose options are."""
+NO_HEALTH: Final[Mapping[str, re.Pattern[str]]] = dict.fromkeys(
+    ("vllm", "vllm-ascend", "sglang"),
+    re.compile(r"/(?:v1|api|api/v1)/(?:health|ready|live)(?:z|y|ness|iness)?/?|/api/version"),
+)
+"""Addresses that these engines lack and others have: llama.cpp has /v1/health."""
 NAMES_OF_SERVICES: Final[Mapping[str, str]] = {"vllm": "vllm", "vllm-ascend": "vllm"}
 """The name of a Service of Kubernetes for which it sets a variable that the engine reads itself: VLLM_PORT
 (https://docs.vllm.ai/en/latest/configuration/env_vars.html)."""

@@ -73,3 +73,10 @@ def test_no_devices(text: str, key: str) -> None:
 )
 def test_devices(text: str) -> None:
     assert told(text) == []
+
+
+def test_the_corrected_command_asks_for_no_devices_of_another_maker() -> None:
+    text = "docker run --gpus all --ipc=host rocm/vllm:latest vllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8"
+    words = [word for judged in ask(text, on="8xMI355X") for line in judged.corrected for word in line.argv]
+    assert "--device=/dev/kfd" in words
+    assert "--gpus" not in words

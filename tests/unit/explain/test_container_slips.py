@@ -81,3 +81,32 @@ def test_devices_with_a_comma(start: str, *, expected: bool) -> None:
 )
 def test_shells(text: str, words: str, *, expected: bool) -> None:
     assert told(text, words) == expected
+
+
+@pytest.mark.parametrize("written", ["--gpus device=0,1", "--gpus=device=0,1"])
+def test_the_corrected_command_has_both_kinds_of_quotes(written: str) -> None:
+    text = f"docker run {written} --ipc=host vllm/vllm-openai:v0.20.0 --model moonshotai/Kimi-VL-A3B-Instruct -tp 2"
+    words = [word for judged in ask(text) for line in judged.corrected for word in line.argv]
+    assert next(word for word in words if "device=" in word).endswith('"device=0,1"')
+
+
+def test_one_container_with_too_few_devices_needs_no_cluster() -> None:
+    text = """apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: k2}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: k2}}
+  template:
+    metadata: {labels: {app: k2}}
+    spec:
+      containers:
+      - name: server
+        image: vllm/vllm-openai:v0.20.0
+        args: [--model, moonshotai/Kimi-K2-Thinking, --tensor-parallel-size, '8']
+        resources: {limits: {nvidia.com/gpu: '4'}}
+"""
+    judged = ask(text)
+    assert any("the containers get" in finding.message for each in judged for finding in each.findings)
+    words = [word for each in judged for line in each.corrected for word in line.argv]
+    assert "ray" not in words

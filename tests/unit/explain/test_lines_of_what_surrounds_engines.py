@@ -23,6 +23,12 @@ spec:
 
 LINES = [
     ("  Warning  FailedScheduling  12s   default-scheduler  0/3 nodes are available: 3 Insufficient nvidia.com/gpu.", "nvidia.com/gpu free"),
+    ("  Warning  FailedScheduling  12s   default-scheduler  0/5 nodes are available: 2 node(s) had untolerated taint {nvidia.com/gpu: present}, 3 Insufficient nvidia.com/gpu.", "the taint nvidia.com/gpu"),
+    ("  Warning  FailedScheduling  12s   default-scheduler  0/5 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 4 Insufficient nvidia.com/gpu.", "nvidia.com/gpu free"),
+    ("exec /usr/bin/python3: exec format error", "another processor"),
+    ("standard_init_linux.go:228: exec user process caused: exec format error", "another processor"),
+    ("PermissionError: [Errno 13] Permission denied: '/models/k2/config.json'", "may not read /models/k2/config.json"),
+    ("PermissionError: [Errno 13] Permission denied: '/root/.cache/vllm'", "may not write /root/.cache/vllm"),
     ("0/4 nodes are available: 4 Insufficient memory.", "can take the pod: 4 Insufficient memory"),
     ('  Warning  Failed     8s (x4 over 49s)   kubelet   Error: failed to start container "vllm": exec: "vllm": executable file not found in $PATH: unknown', "vllm is not there"),
     ('  Warning  Failed     8s   kubelet            Error: secret "hf-token" not found', 'secret "hf-token" not found'),

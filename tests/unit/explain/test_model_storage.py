@@ -91,3 +91,47 @@ def test_a_pod_with_a_small_volume() -> None:
 )
 def test_pods_with_room_or_without_a_limit(text: str) -> None:
     assert not said(text)
+
+
+DISK = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  containers:
+  - name: vllm
+    image: vllm/vllm-openai:v0.20.0
+    command: [vllm, serve, Qwen/Qwen3-32B, -tp, "2"]
+    resources: {%s: {ephemeral-storage: %s}}
+    volumeMounts:
+    - {name: cache, mountPath: %s}
+  volumes:
+  - name: cache
+    %s
+"""
+CACHE = "/root/.cache/huggingface"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        DISK % ("limits", "20Gi", "/logs", "emptyDir: {}"),
+        DISK % ("limits", "20Gi", CACHE, "emptyDir: {}"),
+    ],
+)
+def test_a_pod_that_may_write_less_to_the_disk_of_its_node(text: str) -> None:
+    (message,) = said(text)
+    assert "20Gi for the download" in message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        DISK % ("limits", "200Gi", "/logs", "emptyDir: {}"),
+        DISK % ("requests", "20Gi", "/logs", "emptyDir: {}"),
+        DISK % ("limits", "20Gi", CACHE, "hostPath: {path: /hf}"),
+        DISK % ("limits", "20Gi", CACHE, OF_CLAIM),
+    ],
+)
+def test_pods_that_may_write_enough_or_elsewhere(text: str) -> None:
+    assert said(text) == []

@@ -54,6 +54,7 @@ def pod(path: str = "/models", model: str = "/models/k2", name: str = "weights",
         run("", "/models/Kimi-K2.5"),
         pod(model="/model/k2"),
         pod(path="/mnt/models", model="/models/k2"),
+        run("-v /srv/Kimi-K2.5:/data/Kimi-K2.5", "/checkpoints/Kimi-K2.5"),
     ],
 )
 def test_a_path_that_nothing_is_mounted_at(text: str) -> None:
@@ -119,3 +120,51 @@ def test_a_volume_that_the_pod_does_not_have() -> None:
     assert told(pod(), "has no volume") == []
     patch = pod(name="model-storage").replace("  selector: {matchLabels: {app: k2}}\n", "")
     assert told(patch, "has no volume") == []
+
+
+OFFLINE = "is not found"
+READ_ONLY = "mounted read-only"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        run("-e HF_HUB_OFFLINE=1"),
+        run("-e HF_HUB_OFFLINE=true -v /srv/logs:/logs"),
+        run("-e HF_HUB_OFFLINE=1 -e HF_HOME=/hf -v /srv/logs:/logs"),
+        pod(path="/logs", model=K2, env="{name: HF_HUB_OFFLINE, value: '1'}"),
+    ],
+)
+def test_offline_without_any_weights(text: str) -> None:
+    assert told(text, OFFLINE) == ["HF_HUB_OFFLINE"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        run("-e HF_HUB_OFFLINE=0"),
+        run(f"-e HF_HUB_OFFLINE=1 -v /srv/hf:{HOME}/.cache/huggingface"),
+        run(f"-e HF_HUB_OFFLINE=1 -v /srv/hf:{HOME}/.cache"),
+        run("-e HF_HUB_OFFLINE=1 -e HF_HOME=/hf -v /srv/hf:/hf"),
+        run("-e HF_HUB_OFFLINE=1 -v /srv/k2:/models/k2", "/models/k2"),
+        run("-e HF_HUB_OFFLINE=1", image="registry.example.com/own/vllm-with-k2:1"),
+        pod(path="/hf", model=K2, env="{name: HF_HUB_OFFLINE, value: '1'}, {name: HF_HOME, value: /hf}"),
+    ],
+)
+def test_offline_with_weights_or_an_image_that_may_have_them(text: str) -> None:
+    assert told(text, OFFLINE) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "model", "expected"),
+    [
+        ("-v /srv/models:/models:ro", K2, ["--download-dir"]),
+        ("-v /srv/models:/models:z,ro", K2, ["--download-dir"]),
+        ("-v /srv/models:/models", K2, []),
+        ("-v /srv/models:/models:ro", "/models/Kimi-K2.5", []),
+        ("-v /srv/models:/models:ro -v /srv/hf:/models/hub", K2, []),
+    ],
+)
+def test_a_download_into_a_folder_for_reading_alone(options: str, model: str, expected: list[str]) -> None:
+    text = run(options, model).replace("-tp 8", "-tp 8 --download-dir /models/hub")
+    assert told(text, READ_ONLY) == expected

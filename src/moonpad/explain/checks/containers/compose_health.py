@@ -10,10 +10,12 @@ from yaml import MappingNode, Node
 
 from moonpad.engines.image_names import WITHOUT_HEALTHCHECK
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.containers.compose_words import compose_files
+from moonpad.explain.checks.containers.compose_files import compose_files
 from moonpad.explain.checks.manifests.pod_objects import fields_of, items_of, text_of
+from moonpad.explain.checks.manifests.probe_paths import is_nowhere
 from moonpad.explain.checks.manifests.probe_patience import DISK_RATE, FROM_ELSEWHERE, bytes_of_weights
 from moonpad.explain.commands import Script
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
@@ -21,6 +23,9 @@ from moonpad.values.finding import Code, Severity
 _SPAN: Final = re.compile(r"(?:(?P<h>\d{1,4})h)?(?:(?P<m>\d{1,5})m(?!s))?(?:(?P<s>\d{1,6}(?:\.\d+)?)s)?")
 _SPANS: Final = (("start_period", "0s"), ("interval", "30s"))
 """What Docker takes where nothing is written: https://docs.docker.com/reference/dockerfile/#healthcheck."""
+_URL: Final = re.compile(
+    r"https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::(?P<port>\d{2,5}))?(?P<path>/[\w./-]*)?(?![\w:$])"
+)
 _GB: Final = 1_000_000_000
 _MOST_LINES: Final = 3_000
 _HEALTHY: Final = "service_healthy"
@@ -33,6 +38,7 @@ def compose_health(case: Case) -> Iterator[Remark]:
     if is_first_server(case.commands, case.script):
         yield from compose_health_in(case.script)
     yield from _patience(case)
+    yield from _asked_elsewhere(case)
 
 
 def _patience(case: Case) -> Iterator[Remark]:
@@ -59,6 +65,49 @@ def _patience(case: Case) -> Iterator[Remark]:
             remark = make_remark(Severity.WARNING, Code.SUBOPTIMAL, "healthcheck", message, remedy)
             yield Remark(remark.finding, command=None)
             return
+
+
+def _asked_elsewhere(case: Case) -> Iterator[Remark]:
+    """A healthcheck of the engine's own container that asks where the engine does not answer."""
+    command, port = case.commands[0], case.first.serving.port
+    container = command.container
+    if container is None or command.custom or is_fragment(command) or command.wrappers[-1] is not container:
+        return
+    if port is None:
+        port = None if case.option("--port") is not None or case.open_ended else case.engine.command_line.port
+    for line, text in _health_commands(case):
+        for match in _URL.finditer(text):
+            given = match["port"] or "80"
+            where = f"{case.script.where(line)}: " if line else ""
+            title = case.engine.facts.title
+            if port is not None and given != str(port):
+                message = f"{where}the healthcheck asks at port {given}, and {title} listens on {port} in the container"
+                remedy = f"ask at http://localhost:{port}{shortened(match['path'] or '/health', 40)}"
+            elif is_nowhere(case, match["path"] or ""):
+                message = f"{where}the healthcheck asks for {shortened(match['path'], 40)}, where {title} does not "
+                message += "answer (404)"
+                remedy = "ask for /health"
+            else:
+                continue
+            remark = make_remark(
+                Severity.WARNING, Code.INVALID_VALUE, "healthcheck", f"{message}: it stays unhealthy", remedy
+            )
+            yield Remark(remark.finding, command=None)
+            return
+
+
+def _health_commands(case: Case) -> Iterator[tuple[int, str]]:
+    """The command of a healthcheck, and its line where it is a service's."""
+    container = case.commands[0].container
+    for given in container.values("--health-cmd") if container is not None else ():
+        yield 0, given
+    if container is None or container.words or case.script.objects:
+        return
+    for first, _, services in compose_files(case.script):
+        for fields in services.values():
+            test = fields_of(fields.get("healthcheck")).get("test")
+            if test is not None and _is_own(fields, case.commands[0].line - first):
+                yield first + test.start_mark.line, text_of(test) or " ".join(map(text_of, items_of(test)))
 
 
 def _waited_for(fields: Mapping[str, Node]) -> Iterator[str]:

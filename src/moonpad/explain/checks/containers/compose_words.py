@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-import yaml
 from yaml import MappingNode, Node, ScalarNode
 
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.containers.compose_files import compose_files
 from moonpad.explain.checks.containers.compose_top import beside_services
 from moonpad.explain.checks.manifests.pod_devices import of_nvidia
 from moonpad.explain.checks.manifests.pod_objects import fields_of, items_of, text_of
@@ -18,8 +18,6 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
 
-_SERVICES: Final = re.compile(r"^services:[ \t]*(?:#.*)?$", re.MULTILINE)
-_LARGEST: Final = 100_000
 _URL: Final = re.compile(
     r"https?://(?P<host>[A-Za-z][\w.-]*|127\.0\.0\.1|0\.0\.0\.0)(?::(?P<port>\d{2,5}))?(?P<path>/\S*)?"
 )
@@ -32,6 +30,11 @@ _DRIVERS: Final = ("nvidia", "amd", "amd.com/gpu", "cdi", "intel", "habana")
 _GIVES: Final = ("deploy", "gpus", "runtime", "devices", "privileged", "device_requests", "<<")
 _VISIBLE: Final = "VISIBLE_DEVICES"
 _CPU: Final = re.compile(r"--device[ =]+cpu\b")
+_OF_SERVICE: Final = frozenset({
+    *("shm_size", "ipc", "ports", "volumes", "environment", "command", "image", "runtime", "gpus", "restart"),
+    *("network_mode", "container_name", "healthcheck", "depends_on", "privileged", "devices", "env_file"),
+    *("ulimits", "entrypoint"),
+})  # fmt: skip
 _CAPABILITIES: Final = ("gpu", "nvidia", "tpu", "npu")
 _NEARLY: Final = ("gpus", "cuda", "nvidia-gpu", "all", "gpu0")
 
@@ -41,10 +44,10 @@ _Said = tuple[Code, str, str, str, Node]
 def compose_words(case: Case) -> Iterator[Remark]:
     """One remark of each file."""
     script = case.script
-    if script.markdown or not is_first_server(case.commands, script):
+    if not is_first_server(case.commands, script):
         return
     for first, _, services in compose_files(script):
-        for said in _found(services):
+        for said in _found(services, is_whole=not script.markdown):
             yield _remark(script, first, said)
             break
 
@@ -68,33 +71,15 @@ def _remark(script: Script, first: int, said: _Said) -> Remark:
     return Remark(make_remark(Severity.WARNING, code, where, f"{line}: {message}", remedy).finding, command=None)
 
 
-def compose_files(script: Script) -> Iterator[tuple[int, Mapping[str, Node], Mapping[str, Mapping[str, Node]]]]:
-    """The compose files of a text: the first line of each, its keys, and the fields of its services."""
-    starts = [first for _, first in script.origins] or [1]
-    for first, end in zip(starts, [*starts[1:], len(script.lines) + 1], strict=True):
-        text = "\n".join(script.lines[first - 1 : end - 1])
-        script.budget.work(len(text) // 100, "its YAML")
-        if not _SERVICES.search(text) or len(text) > _LARGEST or "{%" in text or "{{" in text:
-            continue
-        script.budget.work(len(text) // 4, "its YAML")
-        try:
-            document = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        except (yaml.YAMLError, RecursionError):
-            continue
-        top = fields_of(document)
-        services = {name: fields_of(node) for name, node in fields_of(top.get("services")).items()}
-        if "include" in top or any("extends" in each for each in services.values()):
-            continue
-        yield first, top, services
-
-
-def _found(services: Mapping[str, Mapping[str, Node]]) -> Iterator[_Said]:
+def _found(services: Mapping[str, Mapping[str, Node]], *, is_whole: bool) -> Iterator[_Said]:
+    """What a guide shows in part may leave out services and devices: those are looked for in whole files."""
     names = {*services} | {text_of(each.get("container_name")) for each in services.values()}
     names |= {text_of(each.get("hostname")) for each in services.values()}
     for fields in services.values():
-        yield from _depends(fields, services)
+        yield from _depends(fields, services) if is_whole else ()
         yield from _networks(fields)
         yield from _devices(fields)
+        yield from _deploys(fields)
         ipc = fields.get("ipc")
         if ipc is not None and not _SPACES.fullmatch(text_of(ipc)):
             message = (
@@ -103,8 +88,8 @@ def _found(services: Mapping[str, Mapping[str, Node]]) -> Iterator[_Said]:
             yield Code.INVALID_VALUE, "ipc", message, "write ipc: host", ipc
         for name, url, node in _urls(fields):
             yield from _of_host(name, url, node, fields, services)
-            yield from _of_url(name, url, node, fields, services, names)
-    for fields in services.values():
+            yield from _of_url(name, url, node, fields, services, names if is_whole else {url["host"]})
+    for fields in services.values() if is_whole else ():
         yield from _without_devices(fields)
 
 
@@ -172,6 +157,14 @@ def _words(fields: Mapping[str, Node]) -> str:
     return " ".join(text_of(word) for node in nodes for word in (items_of(node) or (node,)))
 
 
+def _deploys(fields: Mapping[str, Node]) -> Iterator[_Said]:
+    """Keys of a service that stand under deploy, which has others."""
+    for name, node in fields_of(fields.get("deploy")).items():
+        if name in _OF_SERVICE:
+            message = f"deploy has no {name}: Compose refuses the file (additional properties '{name}' not allowed)"
+            yield Code.INVALID_VALUE, name, message, f"write {name} beside deploy", node
+
+
 def _devices(fields: Mapping[str, Node]) -> Iterator[_Said]:
     place: Node | None = fields.get("deploy")
     for key in ("resources", "reservations", "devices"):
@@ -181,6 +174,9 @@ def _devices(fields: Mapping[str, Node]) -> Iterator[_Said]:
         if given and "capabilities" not in given and "<<" not in given:
             message = "a reserved device needs capabilities: Compose refuses the file without it"
             yield Code.MISSING_FLAG, "capabilities", message, "write capabilities: [gpu]", device
+        if "count" in given and "device_ids" in given:
+            message = "count and device_ids exclude each other: Compose refuses the file"
+            yield Code.CONFLICT, "device_ids", message, "leave one of the two out", given["device_ids"]
         named = [text_of(each) for each in items_of(given.get("capabilities"))]
         if named and not {*named} & {*_CAPABILITIES} and any(each.casefold() in _NEARLY for each in named):
             message = f"no driver offers {shortened(named[0], 20)}: could not select device driver"

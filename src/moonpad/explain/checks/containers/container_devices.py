@@ -11,7 +11,7 @@ from moonpad.engines.surrounding_names import ONE_PROCESS_A_NODE
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.memory.shared_memory import by_hand, shell_around
 from moonpad.explain.checks.own_platform import platform_told
-from moonpad.explain.commands import Wrapper
+from moonpad.explain.commands import Word, Wrapper
 from moonpad.explain.programs import base_name
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -26,6 +26,8 @@ _QUIET: Final = frozenset(
 """Options whose values say nothing of devices."""
 _ADDED: Final = re.compile(r"add ((?:--?[\w-]+(?:[ =][^\s()-][^\s()]*)?(?: |$))+)(?:\(Podman[^)]*\))?")
 """A remedy that is nothing but options."""
+_OTHER_MAKERS: Final = re.compile(r"/dev/(?:kfd|davinci)")
+"""Devices of other makers than NVIDIA, whose runtime --gpus asks for: without that Docker ends the start."""
 _DOCKER: Final = "docker"
 _LONGEST: Final = 4000
 _PROCESSORS: Final = ("cpu", "none")
@@ -58,7 +60,12 @@ def container_devices(case: Case) -> Iterator[Remark]:
             continue
         remark = make_remark(Severity.WARNING, Code.MISSING_FLAG, row.missing, row.message, row.remedy, word=image)
         added = _ADDED.fullmatch(row.remedy) if base_name(container.words[0]) == _DOCKER else None
-        yield replace(remark, around=((image, (*added[1].split(), image.text)),)) if added is not None else remark
+        edits: tuple[tuple[Word, tuple[str, ...]], ...] = (
+            ((image, (*added[1].split(), image.text)),) if added is not None else ()
+        )
+        if edits and _OTHER_MAKERS.search(row.remedy):
+            edits += tuple((word, ()) for option in container.given("--gpus") for word in option.words)
+        yield replace(remark, around=edits) if edits else remark
         return
 
 

@@ -15,6 +15,7 @@ from moonpad.explain.programs import base_name, program_table
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 _GPUS: Final = "--gpus"
@@ -84,7 +85,9 @@ def devices_with_comma(case: Case) -> Iterator[Remark]:
     message += "container is not started (cannot set both Count and DeviceIDs on device request)"
     word = given[-1].words[-1] if given[-1].words else None
     remedy = f"""write {_GPUS} '"{shortened(value, 60)}"', with both kinds of quotes"""
-    yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--gpus", message, remedy, word=word)
+    remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, _GPUS, message, remedy, word=word)
+    whole = f'"{value}"' if word is not None and word.text == value else f'{_GPUS}="{value}"'
+    yield replace(remark, around=((word, (whole,)),)) if word is not None else remark
 
 
 def shell_without_text(case: Case) -> Iterator[Remark]:

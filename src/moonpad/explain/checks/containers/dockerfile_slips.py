@@ -31,6 +31,11 @@ _ECHOED: Final = re.compile(r"\becho\b[^;&|]*")
 _FILLS_IN: Final = frozenset({"RUN", "ENV", "COPY", "ADD", "WORKDIR", "EXPOSE", "USER", "VOLUME"})
 _LISTS: Final = ("CMD", "ENTRYPOINT")
 _OPTION: Final = re.compile(r"[\w./][\w./-]*(?:[ ]+[\w./:][\w./:-]*){0,6}[ ]+--?[A-Za-z]")
+_SHELLS: Final = re.compile(r"\b(?:ba|z|da)?sh\b|\.(?:sh|py)\b|entry|start|run\b|tini|dumb-init|env\b")
+"""Programs of a list that may fill variables in: shells, and scripts of somebody's own."""
+_LOST: Final = re.compile(r"(?P<kind>export|cd|source|\.)[ \t]+[^\s;&|]+")
+"""A step that only changes its own shell."""
+_WITH_SHELL: Final = '["sh", "-c", "exec …"]'
 _ENTRY: Final = re.compile(r"[ \t]*ENTRYPOINT[ \t]+(?!\[[ \t]*\])\S")
 
 
@@ -56,6 +61,7 @@ def _found(script: Script) -> Iterator[Remark]:
     above, stages, stage = set[str](), dict[str, _Stage](), None
     told = set[str]()
     has_entry = any(_ENTRY.match(line) for line in script.lines)
+    entry = next((line for line in reversed(script.lines) if _ENTRY.match(line)), "")
     for number, text in whole_lines(script):
         match = _INSTRUCTION.match(text)
         if match is None:
@@ -67,6 +73,10 @@ def _found(script: Script) -> Iterator[Remark]:
             above |= {each["name"] for each in _NAMES.finditer(value)}
         elif name in _LISTS and not (name == "CMD" and has_entry) and (word := _whole_command(value)):
             yield _of_list(name, word, script.where(number))
+        elif name in _LISTS and (variable := _not_filled_in(name, value, entry)):
+            yield _of_variable(name, variable, script.where(number))
+        elif name == "RUN" and (setting := _LOST.fullmatch(value)) is not None:
+            yield _of_lost(setting["kind"], value, script.where(number))
         elif stage is not None:
             if name in ("ARG", "ENV"):
                 used = _used(value) if name == "ENV" else []
@@ -104,15 +114,46 @@ def _of_argument(name: str, where: str) -> Remark:
     return Remark(remark.finding, command=None)
 
 
-def _whole_command(value: str) -> str:
-    """`["vllm serve MODEL --port 8000"]`: the only word of a list, with blanks in it."""
-    if not value.startswith("["):
+def _not_filled_in(name: str, value: str, entry: str) -> str:
+    """`CMD ["${MODEL}"]`: a reference in a list, which no shell reads."""
+    words = _words_of_list(value)
+    if not words or (name == "CMD" and entry and (_SHELLS.search(entry) or "[" not in entry)):
         return ""
+    if _SHELLS.search(words[0]):
+        return ""
+    return next((match.group() for word in words if (match := _USED.search(word)) is not None), "")
+
+
+def _of_variable(name: str, variable: str, where: str) -> Remark:
+    message = f"{where}: a list is run without a shell, and {shortened(variable, 40)} is handed over as it is written"
+    remedy = f"write {name} without brackets, or with a shell: {_WITH_SHELL}"
+    return Remark(make_remark(Severity.WARNING, Code.INVALID_VALUE, name, message, remedy).finding, command=None)
+
+
+def _of_lost(kind: str, value: str, where: str) -> Remark:
+    message = f"{where}: each RUN has a shell of its own, and what {kind} changes in it ends with the step"
+    remedy = "put it in front of the command that needs it, in the same RUN"
+    if kind == "export":
+        remedy = f"write ENV {shortened(value.partition('export')[2].strip(), 60)}"
+    elif kind == "cd":
+        remedy = f"write WORKDIR {shortened(value.partition('cd')[2].strip(), 60)}"
+    return Remark(make_remark(Severity.WARNING, Code.CONFLICT, "RUN", message, remedy).finding, command=None)
+
+
+def _words_of_list(value: str) -> list[str]:
+    if not value.startswith("["):
+        return []
     try:
         words = json.loads(value)
     except ValueError:
-        return ""
-    only = words[0] if isinstance(words, list) and len(words) == 1 and isinstance(words[0], str) else ""
+        return []
+    return words if isinstance(words, list) and all(isinstance(word, str) for word in words) else []
+
+
+def _whole_command(value: str) -> str:
+    """`["vllm serve MODEL --port 8000"]`: the only word of a list, with blanks in it."""
+    words = _words_of_list(value)
+    only = words[0] if len(words) == 1 else ""
     return only if _OPTION.match(only) else ""
 
 

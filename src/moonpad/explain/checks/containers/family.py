@@ -12,6 +12,10 @@ from moonpad.explain.checks.containers.compose_references import compose_referen
 from moonpad.explain.checks.containers.compose_words import compose_words, refused_at_top
 from moonpad.explain.checks.containers.container_devices import container_devices, image_file_devices
 from moonpad.explain.checks.containers.container_slips import CONTAINER_SLIPS
+from moonpad.explain.checks.containers.containers_beside import (
+    containers_on_one_device,
+    one_published_port,
+)
 from moonpad.explain.checks.containers.dockerfile_slips import dockerfile_slips
 from moonpad.explain.checks.containers.image_chips import image_of_other_chip, image_of_other_maker, image_of_processor
 from moonpad.explain.checks.containers.image_programs import (
@@ -27,11 +31,18 @@ from moonpad.explain.checks.containers.images_nowhere import image_without_owner
 from moonpad.explain.checks.containers.insider_images import image_of_insiders
 from moonpad.explain.checks.containers.listed_devices import listed_devices
 from moonpad.explain.checks.containers.loopback_of_host import loopback_of_host
-from moonpad.explain.checks.containers.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
+from moonpad.explain.checks.containers.mounted_places import (
+    cache_not_mounted,
+    download_into_read_only,
+    model_not_mounted,
+    offline_without_weights,
+    undeclared_volume,
+)
 from moonpad.explain.checks.containers.nameless_user import nameless_user
 from moonpad.explain.checks.containers.outside_variables import variables_outside
 from moonpad.explain.checks.containers.program_images import left_image, program_of_image
 from moonpad.explain.checks.containers.rdma_devices import rdma_of_container
+from moonpad.explain.checks.containers.read_only_root import without_temporary_folder
 from moonpad.explain.checks.containers.step_mounts import model_outside_of_step
 from moonpad.explain.checks.containers.tab_images import image_of_other_tab
 from moonpad.explain.checks.containers.variables_of_no_release import variables_of_no_release
@@ -41,6 +52,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     model_not_mounted,
     cache_not_mounted,
     model_outside_of_step,
+    offline_without_weights,
+    download_into_read_only,
     undeclared_volume,
     image_of_insiders,
     model_as_image,
@@ -65,6 +78,9 @@ FAMILY: Final[tuple[Check, ...]] = (
     variables_outside,
     outside_path,
     sound_without_libraries,
+    one_published_port,
+    containers_on_one_device,
+    without_temporary_folder,
     container_devices,
     image_file_devices,
     nameless_user,

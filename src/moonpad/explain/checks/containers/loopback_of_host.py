@@ -9,7 +9,7 @@ from typing import Final
 from yaml import Node
 
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.containers.compose_words import compose_files
+from moonpad.explain.checks.containers.compose_files import compose_files
 from moonpad.explain.checks.manifests.pod_objects import items_of, text_of
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first_server, numbered

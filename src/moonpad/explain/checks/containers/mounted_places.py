@@ -33,6 +33,8 @@ _PATH: Final = re.compile(r"/[\w.@+/-]+")
 _FROM: Final = re.compile(r"\s*FROM\s", re.IGNORECASE)
 _DISKS: Final = ("mnt", "data", "raid", "nvme")
 """Folders below which machines have their disks."""
+_SHORTEST: Final = 5
+"""Letters of a name that more than one folder has: `model`."""
 _UNKNOWN: Final = ("--volumes-from", "--workdir", "--user")
 _FOR_MODELS: Final = re.compile(
     r"hugging|(?<![a-z])hf(?![a-z])|models?(?![a-z])|weights|^/data/?$|(?:^|/)cache/?$", re.IGNORECASE
@@ -43,6 +45,9 @@ _HUB: Final = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
 _HOME: Final = "HF_HOME"
 _OTHERS: Final = re.compile(r"TRANSFORMERS_CACHE|MODELSCOPE|XDG_CACHE_HOME|^HOME$|LLAMA_CACHE|LLAMA_ARG")
 _DOWNLOADS: Final = "--download-dir"
+_OFFLINE: Final = "HF_HUB_OFFLINE"
+_TRUE: Final = ("1", "on", "yes", "true")
+"""As huggingface_hub reads its switches: constants.py, ENV_VARS_TRUE_VALUES."""
 HOME: Final = "/".join(("", "root"))
 """Of the user of the published images."""
 _CACHE: Final = f"{HOME}/.cache/huggingface"
@@ -55,7 +60,7 @@ def model_not_mounted(case: Case) -> Iterator[Remark]:
         return
     if any(_covers(target, model) or _covers(model, target) for target in targets):
         return
-    meant = [each for each in targets if _is_meant(each) or _are_neighbours(each, model)]
+    meant = [each for each in targets if _is_meant(each) or _are_neighbours(each, model) or _are_namesakes(each, model)]
     cut = any(low <= case.commands[0].line <= high for low, high in case.script.objects)
     if not meant and (targets or cut):
         return  # a text that is cut to what it shows, or a folder that holds more
@@ -90,6 +95,51 @@ def cache_not_mounted(case: Case) -> Iterator[Remark]:
     message += "is not read, and each new container downloads it again"
     remedy = f"mount the volume at {cache}" if cache == _CACHE else f"let {_HOME} name the volume's folder"
     yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, meant[0], message, remedy)
+
+
+def offline_without_weights(case: Case) -> Iterator[Remark]:
+    """`HF_HUB_OFFLINE=1` for a model by its name, in an image without weights whose cache no volume holds."""
+    targets, command = _targets(case), case.commands[0]
+    if targets is None or case.variable(_OFFLINE).casefold() not in _TRUE or case.open_ended:
+        return
+    if not REPOSITORY.fullmatch(case.first.model) or any(_OTHERS.search(name) for name in command.env):
+        return
+    cache = _cache(case)
+    if not cache or any(_covers(target, cache) or _covers(cache, target) for target in targets):
+        return
+    message = f"nothing is downloaded, the image has no weights, and no volume is at {shortened(cache, 60)}: "
+    message += f"{shortened(case.first.model, 50)} is not found"
+    remedy = f"mount the host's cache at {shortened(cache, 60)}, or leave {_OFFLINE} out"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, _OFFLINE, message, remedy)
+
+
+def download_into_read_only(case: Case) -> Iterator[Remark]:
+    """`--download-dir /models` below a volume that is mounted read-only: the engine locks a file there, even where the
+    weights have come."""
+    place, folder = case.option(_DOWNLOADS), case.text(_DOWNLOADS)
+    if place is None or _targets(case) is None or not REPOSITORY.fullmatch(case.first.model):
+        return
+    covering = [(target, fixed) for target, fixed in _read_only(case) if _covers(target, folder)]
+    if not covering or not max(covering, key=lambda each: len(each[0]))[1]:
+        return
+    message = f"{shortened(folder, 50)} is mounted read-only, and the engine writes there, a lock at the least: "
+    message += "Read-only file system"
+    remedy = "mount it without ro, or name the folder of the weights in place of the repository"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index)
+
+
+def _read_only(case: Case) -> Iterator[tuple[str, bool]]:
+    """Where volumes are mounted, and whether for reading alone."""
+    found = own_container(case)
+    if found is not None:
+        for mount in map(fields_of, items_of(found[1].get("volumeMounts"))):
+            yield text_of(mount.get("mountPath")), text_of(mount.get("readOnly")) == "true"
+        return
+    container = case.commands[0].container
+    for value in container.values("--volume") if container is not None else ():
+        parts = value.split(":")
+        if len(parts) > 1:
+            yield parts[1], len(parts) > 2 and "ro" in parts[2].split(",")
 
 
 def undeclared_volume(case: Case) -> Iterator[Remark]:
@@ -183,6 +233,12 @@ def _are_neighbours(target: str, model: str) -> bool:
     """Two disks of one machine: `/mnt/raid0` is mounted, and the model lies in `/mnt/nvme`."""
     parts = target.strip("/").split("/"), model.strip("/").split("/")
     return len(parts[0]) == 2 and len(parts[1]) > 2 and parts[0][0] == parts[1][0] and parts[0][0] in _DISKS
+
+
+def _are_namesakes(target: str, model: str) -> bool:
+    """The folder of the same weights in another place: `/data/Kimi-K2.5` is mounted, `/models/Kimi-K2.5` is read."""
+    names = [each.rstrip("/").rpartition("/")[2].casefold() for each in (target, model)]
+    return names[0] == names[1] and len(names[0]) > _SHORTEST
 
 
 def _covers(folder: str, path: str) -> bool:

@@ -38,10 +38,13 @@ from moonpad.explain.checks.manifests.port_forwards import forwarded_port
 from moonpad.explain.checks.manifests.probe_paths import probe_path
 from moonpad.explain.checks.manifests.probe_patience import probe_patience
 from moonpad.explain.checks.manifests.ray_services import ranks_of_service
+from moonpad.explain.checks.manifests.refused_objects import refused_objects
+from moonpad.explain.checks.manifests.refused_words import refused_by_tools
 from moonpad.explain.checks.manifests.repeated_keys import repeated_key
 from moonpad.explain.checks.manifests.resource_names import resource_without_domain
 from moonpad.explain.checks.manifests.root_steps import packages_without_root
-from moonpad.explain.checks.manifests.stateful_groups import ordered_pods, rank_of_template
+from moonpad.explain.checks.manifests.shell_words import words_behind_script
+from moonpad.explain.checks.manifests.stateful_groups import ordered_pods, rank_of_template, service_of_set
 from moonpad.explain.checks.manifests.template_slips import template_slip
 from moonpad.explain.checks.manifests.worker_sets import variables_of_set, workers_behind_service
 from moonpad.explain.checks.manifests.worker_specs import pipeline_of_one_machine, size_of_worker_spec
@@ -57,6 +60,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     probe_patience,
     ordered_pods,
     rank_of_template,
+    service_of_set,
+    words_behind_script,
     probed_port,
     exposed_port,
     published_port,
@@ -77,6 +82,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     resource_without_domain,
     files_of_maps,
     key_references,
+    refused_objects,
+    refused_by_tools,
     forwarded_port,
     chart_of_repository,
     template_slip,

@@ -13,7 +13,7 @@ from moonpad.engines import surrounding_names as around
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.manifests.pod_objects import BYTES, inner, own_container, text_of
-from moonpad.explain.checks.memory.expert_memory import experts_in_ram
+from moonpad.explain.checks.memory.expert_memory import experts_in_ram, weights_in_ram
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -25,6 +25,8 @@ _UNITS: Final = {**BYTES, "b": 1, "K": 1e3}
 _OF_DOCKER: Final = {"b": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 _OFFLOAD: Final = "--cpu-offload-gb"
 _TAG: Final = re.compile(r":[\w.-]*-(?P<build>b\d{4,6})$")
+_EXPERTS: Final = 0.9
+"""Of the weights of a model with experts, what they are at the least."""
 _NUMBER: Final = re.compile(r"\d{1,6}(?:\.\d{1,3})?")
 
 
@@ -85,6 +87,11 @@ def _asked(case: Case) -> Iterator[Asked]:
 def _experts(case: Case) -> Iterator[Asked]:
     """Those that the processors compute: they are copied there while the server starts."""
     place = case.option(names.METHOD)
+    if case.commands[0].program in names.OLD_PROGRAMS and (files := case.option(names.FILES[0])) is not None:
+        held, title = weights_in_ram(case)
+        because = f"the weights of {title}, nearly all of which the processors compute with"
+        yield Asked(names.FILES[0], _EXPERTS * held * 1e9, because, files.index, "take files of fewer bits")
+        return
     held, title = experts_in_ram(case)
     nodes = max(case.first.node.nodes or 1, case.commands[0].pods)
     if place is None or not held or unresolved(case.text(names.ON_DEVICES)) or nodes > 1:

@@ -49,6 +49,8 @@ _OF_JOB: Final = re.compile(
 )
 """What SkyPilot, dstack and Modal open of a job's machine."""
 _EXPOSED: Final = re.compile(r"[ \t]*[\"']?expose[\"']?[ \t]*:[ \t]*[\"']?(?P<port>[0-9]{2,5})[\"']?[ \t]*,?[ \t]*$")
+_SERVICE: Final = re.compile(r"type:[ \t]*[\"']?service[\"']?[ \t]*(?:#.*)?$")
+"""Of dstack, whose `resources` need not name a device."""
 _NEAR: Final = 30
 OTHER_PORTS: Final = ("--kv-transfer-config", "--disaggregation-mode", "--distributed-executor-backend", "--nnodes")
 """What makes an engine listen on more than its own port."""
@@ -211,7 +213,8 @@ def exposed_port(case: Case) -> Iterator[Remark]:
         return
     line = case.commands[0].line
     lines = list(numbered(case.script, max(1, line - _NEAR), line + _NEAR))
-    patterns = (_EXPOSED, _OF_JOB) if case.script.asked else (_EXPOSED,)
+    is_job = bool(case.script.asked) or any(_SERVICE.match(text) for _, text in lines)
+    patterns = (_EXPOSED, _OF_JOB) if is_job else (_EXPOSED,)
     given = [(number, match) for number, text in lines for each in patterns if (match := each.match(text)) is not None]
     if len(given) != 1 or int(given[0][1]["port"]) == port:
         return

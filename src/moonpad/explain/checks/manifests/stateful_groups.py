@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,13 +15,15 @@ from moonpad.explain.checks.manifests.pod_objects import (
     own_container,
     text_of,
 )
-from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
 _SET: Final = "StatefulSet"
 _GROUP: Final = "LeaderWorkerSet"
 _RANK: Final = "--node-rank"
+_NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,60}[a-z0-9])?")
 _PROBES: Final = ("readinessProbe", "startupProbe")
 _ASKS: Final = ("httpGet", "tcpSocket")
 _SOURCES: Final = {
@@ -62,6 +65,34 @@ def ordered_pods(case: Case) -> Iterator[Remark]:
         Severity.WARNING, Code.CONFLICT, probe, message, "write podManagementPolicy: Parallel in its spec"
     )
     yield replace(remark, command=None)
+
+
+def service_of_set(case: Case) -> Iterator[Remark]:
+    """`kimi-0.kimi-headless`, and a StatefulSet whose serviceName is another: its pods have no such name."""
+    found = own_container(case)
+    if found is None or found[0].kind != _SET or found[0].templated:
+        return
+    holder = found[0]
+    name, given = text_of(inner(holder.fields, "metadata", "name")), inner(holder.fields, "spec", "serviceName")
+    service = text_of(given)
+    if given is None or not _NAME.fullmatch(name) or not _NAME.fullmatch(service):
+        return
+    asked = re.compile(
+        rf"(?<![\w.-]){re.escape(name)}-(?:\d{{1,3}}|\$\w+|\$\{{\w+\}}|\$\(\w+\))\.(?P<service>[a-z][a-z0-9-]*)"
+    )
+    case.script.budget.work(holder.last - holder.first, "its YAML")
+    for _, text in numbered(case.script, holder.first, holder.last):
+        match = asked.search(text)
+        if match is None or match["service"] == service:
+            continue
+        line = case.script.where(holder.offset + given.start_mark.line)
+        message = f"{line}: serviceName is {service}, and the pods are asked for as {shortened(match.group(), 60)}: a "
+        message += "pod has its name below its serviceName alone, and this one is not found"
+        remark = make_remark(
+            Severity.WARNING, Code.CONFLICT, "serviceName", message, f"write serviceName: {match['service']}"
+        )
+        yield replace(remark, command=None)
+        return
 
 
 def _pods(holder: PodObject) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from moonpad.catalog.models import find_model
 from moonpad.catalog.other_models import OtherModel, as_published, expert_weights, other_model
 from moonpad.engines import host_expert_names as names
 from moonpad.engines.value_checks import unresolved, whole
@@ -14,6 +15,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Wrapper, WrapperOption
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first
+from moonpad.plan.tensors import catalog_checkpoint
 from moonpad.plan.weights import routed_bytes
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -21,13 +23,14 @@ from moonpad.values.units import GIB
 
 _PART: Final = re.compile(r"[-_](?:gpu|cpu)[-_]weights?$", re.IGNORECASE)
 """Weights that were split for the two."""
+_OF_FILES: Final = re.compile(r"[-_]GGUF$", re.IGNORECASE)
 _FOUR_BITS: Final = 0.5
 _BESIDE: Final = 0.65
 """Of the memory, what may be experts: attention, cache and graphs are there too."""
 _LOADED: Final = 0.9
 """Of the memory, what may be weights of any kind."""
 _FEW: Final = 4
-_TYPE: Final = re.compile(r"[-_.](?:UD[-_])?I?Q(?P<bits>[1-8])_", re.IGNORECASE)
+_TYPE: Final = re.compile(r"[-_./](?:UD[-_])?I?Q(?P<bits>[1-8])_", re.IGNORECASE)
 """`-Q4_K_M`: at least so many bits a weight."""
 _RAM: Final = (
     re.compile(
@@ -109,7 +112,7 @@ def one_node_of_memory(case: Case) -> Iterator[Remark]:
     if bound is None or not (facts.host_experts or facts.gguf_only) or case.first.settings.device_layers:
         return
     option, node = bound
-    held, title = _in_ram(case)
+    held, title = weights_in_ram(case)
     case.script.budget.work(4 * len(case.script.lines), "the memory of its text")
     lines = [line[:_LONGEST] for line in case.script.lines]
     sizes = spoken_ram(case.script.lines)
@@ -191,13 +194,21 @@ def _binding(wrapper: Wrapper) -> tuple[WrapperOption, int] | None:
     return (options[-1], node) if options and node is not None else None
 
 
-def _in_ram(case: Case) -> tuple[float, str]:
+def weights_in_ram(case: Case) -> tuple[float, str]:
     """GB of weights in RAM, at the least, and whose they are; 0 where that is not known."""
     texts = [text for flag in names.FILES if (text := case.text(flag).strip("'\"")) and not unresolved(text)]
     bits = next((int(found["bits"]) for text in texts if (found := _TYPE.search(text[-_LONGEST:]))), 0)
     named = [case.first.model, case.text(names.MODEL).strip("'\""), *(_stem(text) for text in texts)]
-    known: OtherModel | None = next((row for name in named if name and (row := other_model(name)) is not None), None)
-    return (bits / 8 * known.billions, known.title) if known is not None and bits else (0, "")
+    rows = (other_model(name) for name in named if name)
+    known: OtherModel | None = next((row for row in rows if row is not None and row.billions), None)
+    if known is not None or not bits:
+        return (bits / 8 * known.billions, known.title) if known is not None else (0, "")
+    own = next((model for name in named if (model := find_model(_OF_FILES.sub("", _last(name)))) is not None), None)
+    return (bits / 8 * catalog_checkpoint(own).parameters / 1e9, own.id) if own is not None else (0, "")
+
+
+def _last(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
 
 
 def _stem(path: str) -> str:

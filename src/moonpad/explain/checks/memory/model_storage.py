@@ -14,6 +14,7 @@ from moonpad.explain.checks.containers.mounted_places import HOME
 from moonpad.explain.checks.manifests.pod_objects import (
     BYTES,
     Fields,
+    PodObject,
     fields_of,
     inner,
     items_of,
@@ -51,6 +52,7 @@ _OTHER_PLACE: Final = re.compile(
 _CLASS: Final = re.compile(r"[ \t]*storageClass(?:Name)?[ \t]*:[ \t]*[\"']?(?P<name>[\w.-]+)")
 _WRITTEN: Final = {"disk_size": "", "disk": "GB"}
 """Keys whose sizes are not written as Kubernetes does → the unit that their number lacks."""
+_EPHEMERAL: Final = "ephemeral-storage"
 _LONGEST: Final = 300
 _DEEP: Final = 12
 """Lines of the description of the weights in a chart's values."""
@@ -133,6 +135,7 @@ def _of_pod(case: Case) -> Iterator[tuple[str, str, int]]:
     }
     covering = [path for path in mounts if path and f"{folder}/".startswith(f"{path}/")]
     if not covering:
+        yield from _of_own_disk(holder, container)
         return
     name = text_of(fields_of(mounts[max(covering, key=len)]).get("name"))
     volume: Fields = next(
@@ -142,6 +145,9 @@ def _of_pod(case: Case) -> Iterator[tuple[str, str, int]]:
     if limit is not None:
         yield "sizeLimit", text_of(limit), holder.offset + limit.start_mark.line
         return
+    if "emptyDir" in volume and text_of(inner(volume, "emptyDir", "medium")) != "Memory":
+        yield from _of_own_disk(holder, container)
+        return
     claimed = text_of(inner(volume, "persistentVolumeClaim", "claimName"))
     for each in pod_objects(case.script) if claimed else ():
         if each.kind != "PersistentVolumeClaim" or each.templated:
@@ -149,6 +155,13 @@ def _of_pod(case: Case) -> Iterator[tuple[str, str, int]]:
         if text_of(inner(each.fields, "metadata", "name")) == claimed and (asked := _asked(each.fields)) is not None:
             yield "storage", text_of(asked), each.offset + asked.start_mark.line
             return
+
+
+def _of_own_disk(holder: PodObject, container: Fields) -> Iterator[tuple[str, str, int]]:
+    """What the container may write to the node's disk, where the downloads go without a volume, or with an emptyDir."""
+    limit = inner(container, "resources", "limits", _EPHEMERAL)
+    if limit is not None:
+        yield _EPHEMERAL, text_of(limit), holder.offset + limit.start_mark.line
 
 
 def _asked(claim: Fields) -> Node | None:

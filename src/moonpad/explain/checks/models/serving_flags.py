@@ -10,6 +10,7 @@ from typing import Final
 
 from moonpad.catalog.options import option_set, values_of, versions
 from moonpad.engines.base import Engine, Reading
+from moonpad.engines.host_expert_names import OLD_PROGRAMS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.models.other_families import is_other
 from moonpad.explain.checks.models.parser_families import family_of, own_parser
@@ -89,7 +90,8 @@ def parser_remarks(
             sure = line.build is None and recorded and (not version or not first or since(version, first))
             yield remark if sure else _doubted(remark, parser_given or "")
     later = (reading.node.node_rank or 0) > 0  # which answers no client
-    by_others = command.made or is_other(checkpoint) or _is_measured(command, script) or _is_a_table(command, script)
+    by_others = command.made or command.program in OLD_PROGRAMS  # which have no parsers
+    by_others = by_others or is_other(checkpoint) or _is_measured(command, script) or _is_a_table(command, script)
     if name and not later and not by_others and not writes_no_text(command, reading, name):
         yield from _lacking(length, reading, engine, version, name, command.fork)
 

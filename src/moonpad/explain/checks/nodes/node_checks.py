@@ -232,6 +232,8 @@ def _executor(
     elif cluster is None and command.more == "" and ranks > max(_granted(command), LARGEST_MACHINE):
         why = f"tp × pp = {ranks} ranks, more than one machine has devices"
     elif cluster is None and command.more == "" and ranks > _granted(command) > 0:
+        if command.pods < 2 and (first.node.nodes or 1) < 2 and not (joined or speaks_of_ray):
+            return  # one container, which is told to get more devices
         why = f"tp × pp = {ranks} ranks in a container of {_granted(command)} devices"
     elif cluster is None and any(_RAY.search(comment[:500]) for comment in command.comments):
         why = "the text starts a Ray cluster for it"

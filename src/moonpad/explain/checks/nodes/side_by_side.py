@@ -22,15 +22,13 @@ from moonpad.values.finding import Code, Severity
 _PORT: Final = ("--port",)
 _RANKS: Final = ("--data-parallel-size", "-dp")
 _RANKS_HERE: Final = ("--data-parallel-size-local", "-dpl")
-_BACKGROUND: Final = re.compile(r"&[ \t]*(?:#.*)?$")
-_ENDS: Final = re.compile(
+BACKGROUND: Final = re.compile(r"&[ \t]*(?:#.*)?$")
+ENDS: Final = re.compile(
     r"(?<![\w-])(?:kill\w*|pkill|wait|stop\w*|shut\w*|clean\w*|fuser|exit|return|ssh|srun)(?![\w-])|\(\)[ \t]*\{"
     r"|^[ \t]*(?:function[ \t]|esac\b|;;)|docker[ \t]+(?:rm|stop|kill)|compose[ \t]+(?:down|stop|rm)"
 )
 """What may end the first server before the second is started, or start them in other runs of the script."""
-_MACHINES: Final = re.compile(
-    r"^[ \t]*#.*(?:\b(?:node|machine|host|box|vm|pod|rank)s?\b|节点|机器|主机)", re.IGNORECASE
-)
+MACHINES: Final = re.compile(r"^[ \t]*#.*(?:\b(?:node|machine|host|box|vm|pod|rank)s?\b|节点|机器|主机)", re.IGNORECASE)
 """A comment between them that speaks of another machine."""
 _HERE: Final = ("--host", "--data-parallel-address", "--master-addr", "--dist-init-addr")
 _APART: Final = frozenset({"ssh", "srun", "mpirun", "pdsh", "clush", "docker run", "docker exec", "bash -c", "sh -c"})
@@ -43,7 +41,7 @@ _NEAREST: Final = 8
 """Servers above that are looked at."""
 _LONGEST: Final = 1000
 _DEFAULT: Final = 0.85
-_FENCE: Final = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
+FENCE: Final = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
 _NUMBERS: Final = re.compile(r"\d{1,3}(?:,\d{1,3})*")
 
 
@@ -72,7 +70,7 @@ def one_set_of_devices(case: Case) -> Iterator[Remark]:
         mine, its = _devices(command), _devices(other)
         if by_module(command) and not (_names_devices(command) and _names_devices(other)):
             continue  # what starts a worker may give it devices
-        shares = [_share(each) for each in (command, other)]
+        shares = [share_of(each) for each in (command, other)]
         if mine is None or its is None or not mine & its or None in shares:
             continue
         whole = sum(share for share in shares if share is not None)
@@ -191,14 +189,14 @@ def _running(case: Case, *, workers: bool = False) -> Iterator[Command]:
         last = max((word.end_line for word in other.words), default=other.line)
         if not last < line or script.place(other.line)[0] != name or not _is_local(other, case, workers=workers):
             continue
-        if other.program != command.program or not _together(command.arms, other.arms):
+        if other.program != command.program or not together(command.arms, other.arms):
             continue
-        if not 0 < last <= len(script.lines) or not _BACKGROUND.search(script.lines[last - 1][-_LONGEST:]):
+        if not 0 < last <= len(script.lines) or not BACKGROUND.search(script.lines[last - 1][-_LONGEST:]):
             continue
         between = [text for _, text in numbered(script, last + 1, line - 1)]
-        if script.markdown and any(_FENCE.match(text) for text in between):
+        if script.markdown and any(FENCE.match(text) for text in between):
             continue  # another part of a guide may be for another machine
-        ended = any(_ENDS.search(text) or _MACHINES.search(text) for text in between)
+        ended = any(ENDS.search(text) or MACHINES.search(text) for text in between)
         if not ended and not _elsewhere(command, other):
             yield other
 
@@ -225,7 +223,7 @@ def _is_local(command: Command, case: Case, *, workers: bool = False) -> bool:
     )
 
 
-def _together(one: Sequence[tuple[int, int]], two: Sequence[tuple[int, int]]) -> bool:
+def together(one: Sequence[tuple[int, int]], two: Sequence[tuple[int, int]]) -> bool:
     """Whether no condition has them in different branches."""
     branches = dict(one)
     return all(branches.get(condition, branch) == branch for condition, branch in two)
@@ -249,7 +247,7 @@ def _devices(command: Command) -> set[int] | None:
     return {int(each) for each in text.split(",")} if known else None
 
 
-def _share(command: Command) -> float | None:
+def share_of(command: Command) -> float | None:
     words = [word for flag in _SHARES if (word := value_of(command.argv, (flag,))) is not None]
     if not words:
         return _DEFAULT if not any(word.text == "" or "$" in word.text[:1] for word in command.argv) else None
