@@ -65,7 +65,9 @@ def argument_of_engine(case: Case) -> Iterator[Remark]:
 def number_as_words(case: Case) -> Iterator[Remark]:
     """`LLM(max_model_len="32k")`: letters behind a number are read on a command line alone."""
     calls = _calls(case)
-    for name in library.WHOLE_NUMBERS if calls is not None else ():
+    if calls is None:
+        return
+    for name in library.WHOLE_NUMBERS:
         match = re.search(rf"\b{name}[ ]*=[ ]*[\"'](?P<value>\d[\d.,_]*[A-Za-z]+|\d+,\d[\d,]*)[\"']", calls[1].text)
         if match is not None:
             message = f'{name}="{match["value"]}" is not a whole number, which a program has to give'
