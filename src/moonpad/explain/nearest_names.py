@@ -42,7 +42,7 @@ def alike_first(written: str, names: Sequence[str], most: int) -> tuple[str, ...
     """Of a list that is too long to be shown, those that begin like the name first, and the rest as it stands:
     `kimi_k3` for `kimi3` is not cut off."""
     if len(names) <= most:
-        return tuple(names)
+        return tuple(sorted(names, key=int)) if all(map(str.isdecimal, names)) else tuple(names)
     plain = _SEPARATORS.sub("", written[:80].casefold())
 
     def unlike(name: str) -> tuple[int, float]:

@@ -16,6 +16,7 @@ from moonpad.explain.manifests.option_sources import rulebook
 from moonpad.explain.mended_lines import mended
 from moonpad.explain.results import Remark
 from moonpad.explain.target_detection import Version
+from tests.unit.explain.judging import ask_one
 
 EVERY = [(program, version) for program in programs() for version in versions(program)]
 VALUES = {"int": "1", "float": "0.5", "json": "{}"}
@@ -176,3 +177,9 @@ def test_variables_of_a_guide_are_declared() -> None:
     ]
     assert not [*env_remarks(dict.fromkeys(names, Word("")), book)]
     assert set(names) <= known_environment("sglang", "0.5.23")
+
+
+def test_numbers_to_choose_from_stand_in_their_order() -> None:
+    text = "vllm serve moonshotai/Kimi-Linear-48B-A3B-Instruct --enable-lora --max-lora-rank 48"
+    (finding,) = [each for each in ask_one(text, version="0.32.0").findings if each.where == "--max-lora-rank"]
+    assert finding.remedy.endswith("one of 1, 8, 16, 32, 64, 128, 256, 320, 512")

@@ -72,6 +72,12 @@ TOLD = {
     "stream options": (server(), curl(',"stream_options":{"include_usage":true}'), "without stream"),
     "top alone": (server(), curl(',"top_logprobs":5'), "without logprobs"),
     "top_p": (server(), curl(',"top_p":0'), "above 0"),
+    "format": (server(), curl(',"response_format":{"type":"json"}'), "has no type json"),
+    "format of the library": (
+        server(),
+        CREATE.format(NAME, ", response_format={'type': 'json_mode'}"),
+        "type json_mode",
+    ),
     "extra_body": (server(), curl(',"extra_body":{"top_k":2}'), "passes over a field"),
     "thinking": (server(), CREATE.format(NAME, ', extra_body={"thinking": {"type": "disabled"}}'), "publisher's own"),
     "posted": (server(), "```bash\ncurl -X POST http://localhost:8000/v1/models\n```\n", "GET alone"),
@@ -149,7 +155,12 @@ QUIET = {
     "stream": server() + curl(',"stream":true,"stream_options":{"include_usage":true}'),
     "closed quotes": server() + curl().replace("moonshotai/Kimi-K2.5", "'\"$MODEL\"'"),
     "top_p": server() + curl(',"top_p":1.0') + curl(',"top_p":0.95'),
-    "sleep": "```bash\nexport VLLM_SERVER_DEV_MODE=1\n```\n" + server() + "```bash\ncurl localhost:8000/sleep\n```\n",
+    "format": server()
+    + curl(',"response_format":{"type":"json_object"}')
+    + curl(',"response_format":{"type":"$TYPE"}'),
+    "sleep": "```bash\nexport VLLM_SERVER_DEV_MODE=1\n```\n"
+    + server(" --enable-sleep-mode")
+    + "```bash\ncurl localhost:8000/sleep\n```\n",
     "metrics": SGLANG.format(" --enable-metrics") + "```bash\ncurl http://localhost:30000/metrics\n```\n",
     "a hosted service": server(" --served-model-name kimi")
     + CLIENT.format("https://api.moonshot.ai/v1", "x")

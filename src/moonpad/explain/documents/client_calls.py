@@ -56,7 +56,7 @@ def client_calls(lines: tuple[str, ...]) -> tuple[ClientCall, ...]:
             statement, behind = _curl(lines, number, match.start())
             found.append(_addressed(ClientCall("curl", number, statement), statement))
         elif match := _CLIENT.search(text):
-            statement = _call(lines, number, match.end() - 1)
+            statement = whole_call(lines, number, match.end() - 1)
             base = _BASE.search(statement)
             found.append(_addressed(ClientCall("client", number, statement), base["url"] if base else ""))
         elif match := _POST.search(text):
@@ -64,7 +64,7 @@ def client_calls(lines: tuple[str, ...]) -> tuple[ClientCall, ...]:
             if _PATH.search(statement) and _URL.search(statement):
                 found.append(_addressed(ClientCall("post", number, statement), statement))
         elif match := _CREATE.search(text):
-            statement = f".{match['kind']}.create{_call(lines, number, match.end() - 1)}"
+            statement = f".{match['kind']}.create{whole_call(lines, number, match.end() - 1)}"
             found.append(ClientCall("create", number, statement))
     return tuple(found)
 
@@ -106,7 +106,7 @@ def _is_closed(text: str) -> bool:
     return not quote
 
 
-def _call(lines: tuple[str, ...], number: int, start: int) -> str:
+def whole_call(lines: tuple[str, ...], number: int, start: int) -> str:
     """From an opening bracket to the one that closes it, or to the end of the block."""
     depth, parts = 0, []
     for at in range(number, min(len(lines), number + _MOST_LINES) + 1):

@@ -21,7 +21,7 @@ from moonpad.explain.checks.clients.request_keys import key_of_request, path_wit
 from moonpad.explain.checks.clients.request_names import all_but_a_name, name_of_all, request_names
 from moonpad.explain.checks.clients.request_paths import request_path
 from moonpad.explain.checks.clients.request_slips import port_below, request_port, sleep_level, thinking_switch
-from moonpad.explain.checks.clients.sleeping_servers import weights_left_asleep
+from moonpad.explain.checks.clients.sleeping_servers import asleep_unprepared, weights_left_asleep
 from moonpad.explain.checks.clients.swapped_names import name_behind_swap
 
 FAMILY: Final[tuple[Check, ...]] = (
@@ -35,6 +35,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     thinking_switch,
     sleep_level,
     weights_left_asleep,
+    asleep_unprepared,
     request_field,
     hub_of_datasets,
     bench_target,

@@ -40,6 +40,11 @@ _EXTRA: Final = re.compile(r"[\"']extra_body\\?[\"']\s*:")
 _SWITCH: Final = re.compile(
     r"[\"']thinking\\?[\"']\s*:\s*\{\s*\\?[\"']type\\?[\"']\s*:\s*(?:\\?[\"'](?P<value>\w{1,20}))?"
 )
+_FORMAT: Final = re.compile(
+    r"response_format\\?[\"']?\s*[:=]\s*\{\s*\\?[\"']type\\?[\"']\s*:\s*\\?[\"'](?P<type>[\w-]{1,30})\\?[\"']"
+)
+_OF_FORMATS: Final = (names.EXPERTS_BY_VARIABLE, names.EXPERTS_BY_OPTION)
+_FORMATS: Final = ("text", "json_object", "json_schema", "structural_tag")
 _POST: Final = re.compile(r"-X[ ]*POST|--request[ =]POST|(?:^|\s)(?:-d|--data(?:-raw)?)[ =]")
 _Told = tuple[str, str, str]
 """What is told: the field, what happens, the remedy."""
@@ -126,6 +131,15 @@ def _share_of_tokens(call: ClientCall, _: Case) -> _Told | None:
     return "top_p", "top_p must be above 0 and at most 1: it answers 400", "write temperature 0 for greedy answers"
 
 
+def _format_of_answer(call: ClientCall, case: Case) -> _Told | None:
+    """`response_format: {"type": "json"}`."""
+    match = _FORMAT.search(call.text) if call.kind != "client" and case.base in _OF_FORMATS else None
+    if match is None or match["type"] in _FORMATS:
+        return None
+    what = f"response_format has no type {match['type']}: it answers 400"
+    return "response_format", what, 'write {"type": "json_object"}, or json_schema with a schema'
+
+
 def _library_field(call: ClientCall, _: Case) -> _Told | None:
     """`extra_body` in the body itself, which is an argument of the library."""
     if call.kind != "curl" or not _EXTRA.search(call.text):
@@ -159,6 +173,7 @@ _LOOKS: Final[tuple[Callable[[ClientCall, Case], _Told | None], ...]] = (
     _options_of_stream,
     _top_without_logprobs,
     _share_of_tokens,
+    _format_of_answer,
     _library_field,
     _switch_of_provider,
     _posted_list,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from moonpad.explain.checks.check_case import Check
+from moonpad.explain.checks.options.adapter_ranks import rank_of_adapter
 from moonpad.explain.checks.options.asked_releases import illegal_by_asked, refused_by_asked
 from moonpad.explain.checks.options.file_options import FILE_OPTIONS
 from moonpad.explain.checks.options.glued_options import GLUED_CHECKS
@@ -16,6 +17,7 @@ from moonpad.explain.checks.options.option_file_kinds import OPTION_FILE_KIND_CH
 from moonpad.explain.checks.options.option_file_values import OPTION_FILE_CHECKS
 from moonpad.explain.checks.options.option_forms import FORM_CHECKS
 from moonpad.explain.checks.options.preset_sections import PRESET_CHECKS
+from moonpad.explain.checks.options.program_calls import PROGRAM_CALLS
 from moonpad.explain.checks.options.server_files import keys_of_server_file
 from moonpad.explain.checks.options.setting_slips import (
     colon_for_blank,
@@ -53,4 +55,6 @@ FAMILY: Final[tuple[Check, ...]] = (
     *PRESET_CHECKS,
     *FORM_CHECKS,
     *GLUED_CHECKS,
+    *PROGRAM_CALLS,
+    rank_of_adapter,
 )
