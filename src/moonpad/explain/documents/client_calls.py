@@ -60,7 +60,7 @@ def client_calls(lines: tuple[str, ...]) -> tuple[ClientCall, ...]:
             base = _BASE.search(statement)
             found.append(_addressed(ClientCall("client", number, statement), base["url"] if base else ""))
         elif match := _POST.search(text):
-            statement = _call(lines, number, match.end() - 1)
+            statement = whole_call(lines, number, match.end() - 1)
             if _PATH.search(statement) and _URL.search(statement):
                 found.append(_addressed(ClientCall("post", number, statement), statement))
         elif match := _CREATE.search(text):
