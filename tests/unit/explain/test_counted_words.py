@@ -47,6 +47,7 @@ def test_more_or_fewer_ranks(text: str) -> None:
         GUIDE.format("four H100 or eight H200", 8),
         GUIDE.format("one MI300X box", 4),
         GUIDE.format("a single GB300 tray", 4),
+        GUIDE.format("one GB300 tray", 4),
         GUIDE.format("my H200 server", 8),
         GROUP,
     ],

@@ -22,7 +22,7 @@ _NUMBERS: Final = {"one": 1, "two": 2, "four": 4, "eight": 8, "sixteen": 16}
 _COUNTED: Final = re.compile(
     r"(?<![\w-])(?P<number>one|two|four|eight|sixteen)[ ]+(?:NVIDIA |AMD )?"
     r"(?P<device>(?:GB|MI|[ABHL])\d{2,3}[A-Z]{0,2})(?:s|[ -](?:GPUs?|SXM5?|\d+ ?GB))?(?![\w-])"
-    r"(?![ ](?:nodes?|machines?|servers?|hosts?|boxe?s?|systems?|instances?|VMs)\b)",
+    r"(?![ ](?:nodes?|machines?|servers?|hosts?|boxe?s?|systems?|instances?|VMs?|trays?|chassis|platforms?|racks?)\b)",
     re.IGNORECASE,
 )
 _TP: Final = ("--tp", "--tp-size", "--tensor-parallel-size", "-tp")
