@@ -1,5 +1,5 @@
-"""Variables with other signs between their words than any that is read, a hyphen or two underscores, with their words in
-another order, or with the name of the library that is not that of its variables."""
+"""Variables with other signs between their words than any that is read, a hyphen or two underscores, with their words
+in another order, or with the name of the library that is not that of its variables."""
 
 from __future__ import annotations
 

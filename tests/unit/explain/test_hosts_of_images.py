@@ -10,7 +10,8 @@ RUN = "docker run --gpus all{} --ipc=host lmsysorg/sglang:v0.5.9 python3 -m sgla
 MODEL = "moonshotai/Kimi-VL-A3B-Instruct"
 SERVE = f"vllm serve {MODEL} --tensor-parallel-size 8\n"
 LLAMA = (
-    "docker run --gpus all -v ~/models:/models ghcr.io/ggml-org/llama.cpp:server-cuda -m /models/K2-Q4_K_M.gguf -ngl 99\n"
+    "docker run --gpus all -v ~/models:/models ghcr.io/ggml-org/llama.cpp:server-cuda -m /models/K2-Q4_K_M.gguf "
+    "-ngl 99\n"
 )
 
 

@@ -87,15 +87,27 @@ def stopped(text: str) -> list[str]:
 
 
 OF_THE_MACHINE = [
-    ("dmesg: NVRM: The NVIDIA GPU 0000:1b:00.0 (PCI ID: 10de:2901) installed in this system requires use of the NVIDIA open kernel modules.", "open ones alone"),
-    ("NVIDIA B200 with CUDA capability sm_100 is not compatible with the current PyTorch installation.", "no code for NVIDIA B200"),
-    ("[ERROR] MoeDistributeDispatch: HCCL_BUFFSIZE is too SMALL, maxBs = 256, NEEDED_HCCL_BUFFSIZE = 411MB", "HCCL_BUFFSIZE is below"),
+    (
+        "dmesg: NVRM: The NVIDIA GPU 0000:1b:00.0 (PCI ID: 10de:2901) installed in this system requires use of the NVIDIA open kernel modules.",
+        "open ones alone",
+    ),
+    (
+        "NVIDIA B200 with CUDA capability sm_100 is not compatible with the current PyTorch installation.",
+        "no code for NVIDIA B200",
+    ),
+    (
+        "[ERROR] MoeDistributeDispatch: HCCL_BUFFSIZE is too SMALL, maxBs = 256, NEEDED_HCCL_BUFFSIZE = 411MB",
+        "HCCL_BUFFSIZE is below",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("lines", "named"), OF_THE_MACHINE)
 def test_a_line_of_driver_torch_or_cann_names_its_cause(lines: str, named: str) -> None:
-    for text in (f"{COMMAND}\n\n{lines}\n", f"We start it so:\n\n```sh\n{COMMAND}\n```\n\nand get\n\n```\n{lines}\n```\n"):
+    for text in (
+        f"{COMMAND}\n\n{lines}\n",
+        f"We start it so:\n\n```sh\n{COMMAND}\n```\n\nand get\n\n```\n{lines}\n```\n",
+    ):
         assert [message for message in stopped(text) if named in message]
     assert stopped(f"{COMMAND}\n\nWhere you may see «{lines}», look at the driver.\n") == []
 

@@ -46,7 +46,10 @@ def test_same_family_or_not_known(text: str, on: str) -> None:
 
 
 BUILD = "FROM rocm/pytorch:latest\nENV PYTORCH_ROCM_ARCH={}\nRUN pip install -e .\nCMD {}\n"
-LLAMA = "cmake -S . -B build -DGGML_HIP=ON -DAMDGPU_TARGETS={}\n# {}\n./llama-server -m /m/Kimi-K2-Instruct-Q4_K_M.gguf -ngl 99\n"
+LLAMA = (
+    "cmake -S . -B build -DGGML_HIP=ON -DAMDGPU_TARGETS={}\n# {}\n"
+    "./llama-server -m /m/Kimi-K2-Instruct-Q4_K_M.gguf -ngl 99\n"
+)
 
 
 @pytest.mark.parametrize(

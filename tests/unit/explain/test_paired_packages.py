@@ -49,8 +49,11 @@ def test_image_that_starts_nothing(text: str, told: bool) -> None:
     [
         ("pip install torch==2.8.0 torchvision==0.23.0\npip install torch_npu==2.7.1", True),
         ("pip install vllm==0.12.0 && pip install vllm-ascend==0.11.0", True),
-        ("git clone --depth 1 --branch v0.12.0 https://github.com/vllm-project/vllm\ngit clone --depth 1 --branch "
-         "v0.11.0rc1 https://github.com/vllm-project/vllm-ascend.git", True),
+        (
+            "git clone --depth 1 --branch v0.12.0 https://github.com/vllm-project/vllm\ngit clone --depth 1 --branch "
+            "v0.11.0rc1 https://github.com/vllm-project/vllm-ascend.git",
+            True,
+        ),
         ("pip install torch==2.8.0\npip install torch-npu==2.8.0.post2", False),
         ("pip install vllm==0.11.0 vllm-ascend==0.11.0rc2", False),
         ("pip install vllm==0.14.1 vllm-ascend==0.14.0rc1", False),

@@ -38,7 +38,9 @@ def driver_of_blackwell(case: Case) -> Iterator[Remark]:
     number, match = found[0]
     where, package = script.where(number), match[0]
     if all(int(each["branch"]) < _FIRST_DRIVER for _, each in found):
-        message = f"{where}: {package} is of a branch before {_FIRST_DRIVER}, the first that knows {kind}: no device is "
+        message = (
+            f"{where}: {package} is of a branch before {_FIRST_DRIVER}, the first that knows {kind}: no device is "
+        )
         message += "found"
         remedy = f"install nvidia-driver-580{match['kind'] or ''}-open, with the fabric manager of the same release"
     elif not any(each["open"] for _, each in found):

@@ -87,7 +87,7 @@ def pod_without_devices(case: Case) -> Iterator[Remark]:
 
 
 def devices_of_another_maker(case: Case) -> Iterator[Remark]:
-    """`nvidia.com/gpu`, or a reservation with `driver: nvidia`, for an image that is built for another maker's devices."""
+    """`nvidia.com/gpu`, or a reservation with `driver: nvidia`, for an image that is for another maker's devices."""
     container, script = case.commands[0].container, case.script
     image = container.image if container is not None else None
     if image is None or image.unresolved or not is_first_server(case.commands, script):
