@@ -55,7 +55,7 @@ def container_on_mac(case: Case) -> Iterator[Remark]:
     if not mac or any(_ANOTHER_MACHINE.search(text) for text in lines):
         return
     message = f"a container on a Mac ({mac}) gets no GPU: Docker runs it in a machine of its own, without CUDA or Metal"
-    remedy = "install the engine on the Mac itself (brew install llama.cpp), or take a machine with NVIDIA's devices"
+    remedy = "install the engine on the Mac itself, or take a machine with NVIDIA's devices"
     remark = make_remark(Severity.WARNING, Code.CONFLICT, "--gpus", message, remedy, word=option.words[-1])
     yield replace(remark, stops=True)
 
