@@ -30,7 +30,7 @@ def slips_in(
     """A finding for each variable that no program reads by this name; and for each variable that the release does not
     declare, or the one that is meant by it, the key that has taken its place, "" where none has."""
     known = {*ever_known_environment(book.program), *declared}
-    spelled = {name: _spelled(name, known) for name in variables if name not in known}
+    spelled = {name: meant_by_words(name, known) for name in variables if name not in known}
     meant = {name: right for name, right in spelled.items() if right in known}
     dead = {name: meant.get(name, name) for name in variables if name not in declared}
     keys = {name: key_of_variable(book.program, right, book.options.version) for name, right in dead.items()}
@@ -38,7 +38,7 @@ def slips_in(
     return {name: _remark(name, meant, declared, keys, book, variables, argv) for name in slipped}, keys
 
 
-def _spelled(name: str, known: Collection[str]) -> str:
+def meant_by_words(name: str, known: Collection[str]) -> str:
     """`VLLM_ROCM_USE_AITER` for `VLLM_USE_ROCM_AITER`, where one name alone has the same words."""
     usual = _SEPARATORS.sub("_", name)
     if usual in NCCL_UNDER_RCCL:
