@@ -346,7 +346,7 @@ OWN_VARIABLES: Final = ("VLLM_", "SGLANG_", "SGL_")
 NCCL_UNDER_RCCL: Final = frozenset(
     f"RCCL_{name}"
     for name in (
-        *("SOCKET_IFNAME", "SOCKET_FAMILY", "DEBUG", "DEBUG_SUBSYS", "IB_HCA", "IB_DISABLE", "IB_GID_INDEX", "IB_TC"),
+        *("SOCKET_IFNAME", "SOCKET_FAMILY", "IB_HCA", "IB_DISABLE", "IB_GID_INDEX", "IB_TC"),
         *("IB_TIMEOUT", "NET_GDR_LEVEL", "P2P_DISABLE", "MIN_NCHANNELS", "MAX_NCHANNELS"),
     )
 )
