@@ -343,14 +343,6 @@ IN_PLACE_OF_OPTIONS: Final[Mapping[str, str]] = {"llama-server": "LLAMA_ARG_"}
 """How the variables of a program begin that stand for its options."""
 OWN_VARIABLES: Final = ("VLLM_", "SGLANG_", "SGL_")
 """How the variables begin that an engine reads itself, and no library."""
-NCCL_UNDER_RCCL: Final = frozenset(
-    f"RCCL_{name}"
-    for name in (
-        *("SOCKET_IFNAME", "SOCKET_FAMILY", "IB_HCA", "IB_DISABLE", "IB_GID_INDEX", "IB_TC"),
-        *("IB_TIMEOUT", "NET_GDR_LEVEL", "P2P_DISABLE", "MIN_NCHANNELS", "MAX_NCHANNELS"),
-    )
-)
-"""RCCL reads these as NCCL_…: https://rocm.docs.amd.com/projects/rccl/en/latest/api-reference/env-variables.html."""
 OF_OTHER_ENGINE: Final = ("SGLANG_", "SGL_")
 """Variables that the engine of `EXPERTS_BY_VARIABLE` never reads."""
 EXECUTOR: Final = "--distributed-executor-backend"

@@ -9,7 +9,7 @@ from typing import Final
 
 from moonpad.catalog.options import ever_known_environment
 from moonpad.catalog.options.config_keys import key_of_variable
-from moonpad.engines.foreign_names import NCCL_UNDER_RCCL, OWN_VARIABLES
+from moonpad.engines.foreign_names import OWN_VARIABLES
 from moonpad.explain.change_edits import keys_of_variables
 from moonpad.explain.commands import Word
 from moonpad.explain.manifests.option_sources import Rulebook
@@ -20,6 +20,14 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
 _SEPARATORS: Final = re.compile(r"[-_.]+")
+_NCCL_UNDER_RCCL: Final = frozenset(
+    f"RCCL_{name}"
+    for name in (
+        *("SOCKET_IFNAME", "SOCKET_FAMILY", "IB_HCA", "IB_DISABLE", "IB_GID_INDEX", "IB_TC"),
+        *("IB_TIMEOUT", "NET_GDR_LEVEL", "P2P_DISABLE", "MIN_NCHANNELS", "MAX_NCHANNELS"),
+    )
+)
+"""RCCL reads these as NCCL_…: https://rocm.docs.amd.com/projects/rccl/en/latest/api-reference/env-variables.html."""
 _LEAST: Final = 2
 """Underscores of a name whose words can stand in another order."""
 
@@ -41,7 +49,7 @@ def slips_in(
 def meant_by_words(name: str, known: Collection[str]) -> str:
     """`VLLM_ROCM_USE_AITER` for `VLLM_USE_ROCM_AITER`, where one name alone has the same words."""
     usual = _SEPARATORS.sub("_", name)
-    if usual in NCCL_UNDER_RCCL:
+    if usual in _NCCL_UNDER_RCCL:
         return f"N{usual[1:]}"
     if usual in known or usual.count("_") < _LEAST or not usual.startswith(OWN_VARIABLES):
         return usual
