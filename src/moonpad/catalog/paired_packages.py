@@ -26,6 +26,21 @@ class PairedPackage(Struct, frozen=True, kw_only=True):
     provenance: Provenance
 
 
+class PackagesTogether(Struct, frozen=True, kw_only=True):
+    """Two packages that are compiled against each other, in releases of one minor number."""
+
+    one: Text
+    other: Text
+    without: Text
+    """What comes of two numbers."""
+    provenance: Provenance
+
+
+@cache
+def packages_together() -> tuple[PackagesTogether, ...]:
+    return tuple(row.build(PackagesTogether) for _, row in rows(FILE, "together"))
+
+
 @cache
 def paired_packages() -> tuple[PairedPackage, ...]:
     """All of them."""

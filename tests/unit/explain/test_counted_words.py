@@ -23,6 +23,7 @@ def found(text: str) -> list[Finding]:
         GUIDE.format("4x H100", 8),
         GUIDE.format("my server with 4 NVIDIA H100 80GB", 8),
         GUIDE.format("two H200", 4),
+        GUIDE.format("1x H100", 2),
         GROUP.replace("size 16", "size 8"),
         GROUP.replace("size: 2", "size: 4"),
         GROUP.replace("size 16", "size 32"),
@@ -44,6 +45,10 @@ def test_more_or_fewer_ranks(text: str) -> None:
         GUIDE.format("eight H100", 4),
         GUIDE.format("two machines with four H100 each", 8),
         GUIDE.format("four H100 or eight H200", 8),
+        GUIDE.format("one MI300X box", 4),
+        GUIDE.format("a single GB300 tray", 4),
+        GUIDE.format("one GB300 tray", 4),
+        GUIDE.format("my H200 server", 8),
         GROUP,
     ],
 )

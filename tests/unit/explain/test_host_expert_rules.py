@@ -44,6 +44,13 @@ def test_rules(model: str, file: str, words: str, *, expected: bool) -> None:
         ("# two AMD EPYC 9654\n" + K2.format("-AMXINT4", "AMXINT4"), True),
         ("# two AMD EPYC 9654\n" + K2.format("", "RAWINT4"), False),
         ("# Xeon or EPYC\n" + K2.format("-AMXINT4", "AMXINT4"), False),
+        ("# Xeon Gold 6338, two sockets\n" + K2.format("-AMXINT4", "AMXINT4"), True),
+        ("# an old Ice Lake server\n" + K2.format("-AMXINT4", "AMXINT4"), True),
+        ("# Intel(R) Xeon(R) CPU E5-2680 v4 @ 2.40GHz\n" + K2.format("-AMXINT4", "AMXINT4"), True),
+        ("# Xeon Gold 6338\n" + K2.format("", "RAWINT4"), False),
+        ("# Xeon Gold 6430, two sockets\n" + K2.format("-AMXINT4", "AMXINT4"), False),
+        ("# Xeon 6 6980P\n" + K2.format("-AMXINT4", "AMXINT4"), False),
+        ("# Sapphire Rapids, was Ice Lake\n" + K2.format("-AMXINT4", "AMXINT4"), False),
         (K2.format("-AMXINT4", "AMXINT4"), False),
     ],
 )

@@ -26,6 +26,7 @@ LINES = [
     ("  Warning  FailedScheduling  12s   default-scheduler  0/5 nodes are available: 2 node(s) had untolerated taint {nvidia.com/gpu: present}, 3 Insufficient nvidia.com/gpu.", "the taint nvidia.com/gpu"),
     ("  Warning  FailedScheduling  12s   default-scheduler  0/5 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 4 Insufficient nvidia.com/gpu.", "nvidia.com/gpu free"),
     ("exec /usr/bin/python3: exec format error", "another processor"),
+    ("docker: no matching manifest for linux/arm64/v8 in the manifest list entries.", "another processor"),
     ("standard_init_linux.go:228: exec user process caused: exec format error", "another processor"),
     ("PermissionError: [Errno 13] Permission denied: '/models/k2/config.json'", "may not read /models/k2/config.json"),
     ("PermissionError: [Errno 13] Permission denied: '/root/.cache/vllm'", "may not write /root/.cache/vllm"),
@@ -83,6 +84,32 @@ LINES = [
 def stopped(text: str) -> list[str]:
     found = [finding.message for judged in ask(text) for finding in judged.findings]
     return [message.partition("the engine stopped: ")[2] for message in found if "the engine stopped" in message]
+
+
+OF_THE_MACHINE = [
+    (
+        "dmesg: NVRM: The NVIDIA GPU 0000:1b:00.0 (PCI ID: 10de:2901) installed in this system requires use of the NVIDIA open kernel modules.",
+        "open ones alone",
+    ),
+    (
+        "NVIDIA B200 with CUDA capability sm_100 is not compatible with the current PyTorch installation.",
+        "no code for NVIDIA B200",
+    ),
+    (
+        "[ERROR] MoeDistributeDispatch: HCCL_BUFFSIZE is too SMALL, maxBs = 256, NEEDED_HCCL_BUFFSIZE = 411MB",
+        "HCCL_BUFFSIZE is below",
+    ),
+]
+
+
+@pytest.mark.parametrize(("lines", "named"), OF_THE_MACHINE)
+def test_a_line_of_driver_torch_or_cann_names_its_cause(lines: str, named: str) -> None:
+    for text in (
+        f"{COMMAND}\n\n{lines}\n",
+        f"We start it so:\n\n```sh\n{COMMAND}\n```\n\nand get\n\n```\n{lines}\n```\n",
+    ):
+        assert [message for message in stopped(text) if named in message]
+    assert stopped(f"{COMMAND}\n\nWhere you may see «{lines}», look at the driver.\n") == []
 
 
 @pytest.mark.parametrize(("lines", "named"), LINES)

@@ -53,3 +53,18 @@ def test_devices_are_not_taken_away_and_it_is_said() -> None:
 def test_the_form_of_an_algorithm(value: str, told: bool) -> None:
     (judged,) = ask(f'export HCCL_ALGO="{value}"\n{SERVE} --quantization ascend\n')
     assert any(finding.where == "HCCL_ALGO" for finding in judged.findings) is told
+
+
+@pytest.mark.parametrize(
+    ("lead", "told"),
+    [
+        ("# mi300.env\nVLLM_USE_ROCM_AITER=1\nNCCL_MIN_NCHANNELS=112\n\n$ set -a; . ./mi300.env; set +a\n", True),
+        ("# mi300.env\nVLLM_ROCM_USE_AITER=1\n\n$ set -a; . ./mi300.env; set +a\n", False),
+        ("# VLLM_USE_ROCM_AITER=1 was the name that I had first\n", False),
+        ("# my.env\nVLLM_MY_OWN_SWITCH=1\n\n$ . ./my.env\n", False),
+    ],
+)
+def test_an_engines_own_words_in_another_order(lead: str, *, told: bool) -> None:
+    text = f"{lead}$ vllm serve moonshotai/Kimi-K2-Instruct -tp 8 --trust-remote-code\n"
+    remedies = [each.remedy for one in ask(text) for each in one.findings]
+    assert ("did you mean VLLM_ROCM_USE_AITER?" in remedies) == told

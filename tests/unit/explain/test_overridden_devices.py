@@ -43,3 +43,28 @@ def test_another_family_than_that_of_the_build() -> None:
 )
 def test_same_family_or_not_known(text: str, on: str) -> None:
     assert found(text, on) == []
+
+
+BUILD = "FROM rocm/pytorch:latest\nENV PYTORCH_ROCM_ARCH={}\nRUN pip install -e .\nCMD {}\n"
+LLAMA = (
+    "cmake -S . -B build -DGGML_HIP=ON -DAMDGPU_TARGETS={}\n# {}\n"
+    "./llama-server -m /m/Kimi-K2-Instruct-Q4_K_M.gguf -ngl 99\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "on", "told"),
+    [
+        (BUILD.format("gfx90a", SERVE), "8xMI300X", True),
+        (BUILD.format('"gfx90a;gfx1100"', SERVE), "8xMI355X", True),
+        (LLAMA.format("gfx1100", "4x MI300X"), "", True),
+        (BUILD.format("gfx942", SERVE), "8xMI300X", False),
+        (BUILD.format('"gfx90a;gfx942"', SERVE), "8xMI325X", False),
+        (BUILD.format("gfx90a", SERVE), "8xH200", False),
+        (BUILD.format("gfx90a", SERVE), "", False),
+        (BUILD.format("$ARCH", SERVE), "8xMI300X", False),
+        (f"# PYTORCH_ROCM_ARCH=gfx90a was for MI250\n{SERVE}\n", "8xMI300X", False),
+    ],
+)
+def test_a_build_for_another_target(text: str, on: str, *, told: bool) -> None:
+    assert any("the build has code for" in each.message for one in ask(text, on) for each in one.findings) == told

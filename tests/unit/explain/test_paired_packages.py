@@ -42,3 +42,27 @@ def test_minor_numbers(text: str, told: bool) -> None:
 )
 def test_image_that_starts_nothing(text: str, told: bool) -> None:
     assert len(said(text, "has no entrypoint")) == told
+
+
+@pytest.mark.parametrize(
+    ("installs", "told"),
+    [
+        ("pip install torch==2.8.0 torchvision==0.23.0\npip install torch_npu==2.7.1", True),
+        ("pip install vllm==0.12.0 && pip install vllm-ascend==0.11.0", True),
+        (
+            "git clone --depth 1 --branch v0.12.0 https://github.com/vllm-project/vllm\ngit clone --depth 1 --branch "
+            "v0.11.0rc1 https://github.com/vllm-project/vllm-ascend.git",
+            True,
+        ),
+        ("pip install torch==2.8.0\npip install torch-npu==2.8.0.post2", False),
+        ("pip install vllm==0.11.0 vllm-ascend==0.11.0rc2", False),
+        ("pip install vllm==0.14.1 vllm-ascend==0.14.0rc1", False),
+        ("pip install vllm==0.12.0", False),
+        ("pip install vllm==0.11.0 vllm-ascend==0.11.0\n# or pip install vllm==0.12.0", False),
+        ("pip install torch==2.8.0 torch_npu==2.8.0\npip install torch==2.7.1 torch_npu==2.7.1", False),
+    ],
+)
+def test_packages_that_belong_together(installs: str, *, told: bool) -> None:
+    text = f"{installs}\nvllm serve /w/Moonlight-16B-A3B-Instruct --tensor-parallel-size 2 --trust-remote-code\n"
+    found = [each.message for one in ask(text) for each in one.findings]
+    assert any("belong together" in each for each in found) == told

@@ -101,3 +101,45 @@ def test_groups(size: int, nodes: int, *, expected: bool) -> None:
 )
 def test_services(image: str, more: str, words: str, *, expected: bool) -> None:
     assert told(SERVICE.format(image=image, more=more), words) == expected
+
+
+AMD_POD = """apiVersion: v1
+kind: Pod
+metadata: {{name: k2}}
+spec:
+  containers:
+  - name: engine
+    image: {}
+    args: ["--model", "moonshotai/Kimi-K2-Instruct-0905", "--tensor-parallel-size", "8", "--trust-remote-code"]
+    resources: {{limits: {{{}: 8}}}}
+"""
+AMD_SERVICE = """services:
+  k2:
+    image: {}
+    command: vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8
+    deploy:
+      resources:
+        reservations:
+          devices:
+            - driver: nvidia
+              count: 8
+              capabilities: [gpu]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (AMD_POD.format("vllm/vllm-openai-rocm:v0.20.0", "nvidia.com/gpu"), True),
+        (AMD_POD.format("quay.io/ascend/vllm-ascend:v0.13.0", "nvidia.com/gpu"), True),
+        (AMD_SERVICE.format("rocm/vllm:latest"), True),
+        (AMD_POD.format("vllm/vllm-openai-rocm:v0.20.0", "amd.com/gpu"), False),
+        (AMD_POD.format("vllm/vllm-openai:v0.20.0", "nvidia.com/gpu"), False),
+        (AMD_POD.format("registry.local/vllm:1", "nvidia.com/gpu"), False),
+        (AMD_POD.format("quay.io/ascend/vllm-ascend:v0.13.0", "huawei.com/Ascend910"), False),
+        (AMD_SERVICE.format("vllm/vllm-openai:v0.20.0"), False),
+    ],
+)
+def test_devices_of_another_maker(text: str, *, told: bool) -> None:
+    messages = [finding.message for judged in ask(text) for finding in judged.findings]
+    assert any("for devices of another maker" in each for each in messages) == told

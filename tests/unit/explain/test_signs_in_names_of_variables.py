@@ -69,3 +69,20 @@ def test_a_shell_that_is_to_set_it(before: str) -> None:
     (judged,) = ask(text)
     assert not any("VLLM-USE_V1" in word for line in judged.corrected for word in line.argv)
     assert not found(text.replace("VLLM-USE_V1", "VLLM_USE_V1"), "hyphen in its name")
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "meant"),
+    [
+        ("vllm serve moonshotai/Kimi-K2-Instruct -tp 8", "VLLM_USE_ROCM_AITER", "VLLM_ROCM_USE_AITER"),
+        ("vllm serve moonshotai/Kimi-K2-Instruct -tp 8", "RCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"),
+        ("sglang serve --model-path zai-org/GLM-4.6 --tp-size 8", "RCCL_IB_HCA", "NCCL_IB_HCA"),
+        ("vllm serve moonshotai/Kimi-K2-Instruct -tp 8", "VLLM_ROCM_USE_AITER", ""),
+        ("vllm serve moonshotai/Kimi-K2-Instruct -tp 8", "RCCL_MSCCL_ENABLE", ""),
+        ("vllm serve moonshotai/Kimi-K2-Instruct -tp 8", "MY_IFNAME_SOCKET", ""),
+    ],
+)
+def test_words_in_another_order_and_the_name_of_the_library(command: str, name: str, meant: str) -> None:
+    remedies = [finding.remedy for judged in ask(f"{name}=1 {command}") for finding in judged.findings]
+    assert any(f"did you mean {meant}?" in remedy for remedy in remedies if meant) == bool(meant)
+    assert meant or not any("did you mean" in remedy for remedy in remedies)

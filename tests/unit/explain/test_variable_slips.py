@@ -9,6 +9,7 @@ from moonpad.explain.judge import judge
 from moonpad.explain.script import read_files
 from moonpad.explain.target_detection import Question
 from moonpad.values.finding import Finding, Severity
+from tests.unit.explain.judging import ask
 
 SERVE = "vllm serve moonshotai/Kimi-K2-Instruct --trust-remote-code -tp 16"
 
@@ -196,3 +197,22 @@ def test_a_file_of_variables_needs_no_export() -> None:
 def test_a_file_that_nothing_reads_is_told() -> None:
     (finding,) = said(ENV_FILE + UNIT_BELOW.format("Environment=A=1"), "without export")
     assert finding.severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    ("lead", "option", "told"),
+    [
+        ("Our H200 machine, its env file:", "--env-file h200.env ", False),
+        ("The environment file:", "--env-file=/etc/kimi.env ", False),
+        ("The environment file:", "", True),
+        ("We set two variables:", "--env-file h200.env ", True),
+    ],
+)
+def test_the_content_of_a_file_that_a_container_reads(lead: str, option: str, *, told: bool) -> None:
+    text = (
+        f"{lead}\n\nVLLM_ATTENTION_BACKEND=FLASHMLA\nVLLM_USE_FLASHINFER_SAMPLER=1\n\n"
+        f"docker run --gpus all --ipc=host {option}vllm/vllm-openai:v0.11.0 --model moonshotai/Kimi-K2-Instruct "
+        "--tensor-parallel-size 8\n"
+    )
+    messages = [each.message for one in ask(text) for each in one.findings]
+    assert any("set without export" in each for each in messages) == told

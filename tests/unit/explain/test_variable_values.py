@@ -10,6 +10,8 @@ from tests.unit.explain.judging import ask
 SERVE = "vllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8 --trust-remote-code\n"
 WRONG = (
     ("VLLM_USE_DEEP_GEMM=true", "invalid literal"),
+    ("VLLM_ROCM_USE_AITER=yes", "counts as off"),
+    ("VLLM_ROCM_USE_AITER_MHA=on", "counts as off"),
     ("VLLM_HTTP_TIMEOUT_KEEP_ALIVE=5s", "invalid literal"),
     ("VLLM_WORKER_MULTIPROC_METHOD=forkserver", "none of its values"),
     ("VLLM_KV_CACHE_LAYOUT=hnd", "none of its values"),
@@ -27,6 +29,7 @@ WRONG = (
     ("NCCL_IB_HCA=ib0,ib1", "is a network interface"),
 )
 RIGHT = (
+    *("VLLM_ROCM_USE_AITER=1", "VLLM_ROCM_USE_AITER=True", "VLLM_ROCM_USE_AITER=off"),
     *("VLLM_USE_DEEP_GEMM=1", "VLLM_USE_DEEP_GEMM=$DEEP", "VLLM_WORKER_MULTIPROC_METHOD=spawn", "PYTHONHASHSEED=0"),
     *("VLLM_LOGGING_LEVEL=debug", "NCCL_SOCKET_IFNAME=eth0", "NCCL_SOCKET_IFNAME=^lo,docker", "NCCL_IB_DISABLE=1"),
     *("VLLM_HOST_IP=10.0.0.1", "HCCL_BUFFSIZE=512", "HCCL_OP_EXPANSION_MODE=AIV", "UCX_NET_DEVICES=mlx5_0:1"),

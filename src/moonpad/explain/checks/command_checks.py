@@ -23,7 +23,7 @@ _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("models", "releases", "nodes", "memory", "options", "shell"), ()),
     "installs": (
         *("pip", "install", "clone", "huggingface", "download", "modelscope", "make", "build", "wget", "conda"),
-        *("ARCH", r"\b(?:git|uv|hf|apt)\b"),
+        *("ARCH", r"\b(?:git|uv|hf|apt)\b", "nvidia-driver", "nvidia-dkms"),
     ),
     "dynamo": ("dynamo", "nvext", "NATS", "ETCD", "--connector", "--disaggregation-mode", r"serve\s+disagg"),
     "manifests": (_YAML, "kubectl", "helm", "docker", "podman", "nerdctl"),

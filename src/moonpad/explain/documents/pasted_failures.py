@@ -52,7 +52,8 @@ _ERRS: Final = re.compile(
     r"|only support|[Uu]nsupported|exhausted|报错|OutOfResources|Exception: can't find|never been tested|Duplicate rpc"
     r"|Unable to find|metadata not found|invalid magic|not yet supported|not initialized|NULL value|\(E[A-Z]\d{4}\)"
     r"|malformed response|[Ww]atchdog timeout \(|ASSERT[(:]|MPI_ERR_\w|Caught signal \d|Oops\(|Memory access fault"
-    r"|[Dd]oesn't support|\bE[A-Z]\d{4}: |of type \d{1,3} \(DEPRECATED\)|invalid ggml type"
+    r"|[Dd]oesn't support|\bE[A-Z]\d{4}: |of type \d{1,3} \(DEPRECATED\)|invalid ggml type|no matching manifest for"
+    r"|requires use of the NVIDIA open|is not compatible with the current PyTorch"
 )
 _LOGGED_ERRS: Final = re.compile(
     r"too SMALL|undefined symbol|times? out|timed out|addProxyOp|Xid \(PCI|\bfatal\b|is restricted|[Cc]ouldn't"
@@ -98,6 +99,9 @@ _EXCEPTION_BEFORE: Final = re.compile(r"(?<![\w.])(?:\w{1,60}\.){0,8}\w{1,60}(?:
 """The class of an exception, some words into whose text a cause is known."""
 _PLACE: Final = re.compile(r"(?:\[\w+\][ ])?(?:[\w.-]*/[\w./-]*(?::\d+)?:?[ ])?(?:[a-z]\w*_\w*:[ ])?")
 """`[AITER] /app/asm_mla.cu:193 get_heuristic_kernel_mla: `, the place in the source that complains."""
+_PRINTED_BY: Final = re.compile(
+    r"(?:docker|podman|nerdctl): |(?:dmesg: )?(?:\[[ \d.]{3,20}\] )?NVRM: .{0,200}|\[(?:ERROR|FATAL)\] \w{1,60}: ", re.S
+)
 _CHECKED: Final = re.compile(
     r"Failed: (?:C[Uu][Dd][Aa]|HIP|NCCL|Assertion) error (?:[\w./-]{0,200}/)?(?:[\w.-]{1,80}:\d{1,6} '?)?"
     r"|Assertion failed: [\w./-]{1,200}:\d{1,6}, condition: "
@@ -389,7 +393,7 @@ def _is_report(lead: str) -> bool:
         return True
     lead = _CLASS.sub("", _OF_CAPTURE.sub("", lead))
     plain = lead.strip(" \t`'\"*>:：，,\\")
-    known = any(each.fullmatch(lead) for each in (_PLACE, _TITLE, _CHECKED)) or _OF_PROCESS.match(lead)
+    known = any(each.fullmatch(lead) for each in (_PLACE, _TITLE, _CHECKED, _PRINTED_BY)) or _OF_PROCESS.match(lead)
     if not plain or known or LABEL.fullmatch(lead.rstrip(" \t`'\"")):
         return True
     return len(plain) < 200 and bool(_SAYS.search(lead)) and not is_general(plain)

@@ -17,6 +17,7 @@ from moonpad.explain.checks.containers.containers_beside import (
     one_published_port,
 )
 from moonpad.explain.checks.containers.dockerfile_slips import dockerfile_slips
+from moonpad.explain.checks.containers.host_of_image import HOST_CHECKS
 from moonpad.explain.checks.containers.image_chips import image_of_other_chip, image_of_other_maker, image_of_processor
 from moonpad.explain.checks.containers.image_programs import (
     behind_entrypoint,
@@ -48,6 +49,7 @@ from moonpad.explain.checks.containers.tab_images import image_of_other_tab
 from moonpad.explain.checks.containers.variables_of_no_release import variables_of_no_release
 
 FAMILY: Final[tuple[Check, ...]] = (
+    *HOST_CHECKS,
     compose_references,
     model_not_mounted,
     cache_not_mounted,

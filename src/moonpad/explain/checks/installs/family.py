@@ -12,6 +12,7 @@ from moonpad.explain.checks.installs.clone_steps import beside_the_clone
 from moonpad.explain.checks.installs.copied_programs import program_without_libraries
 from moonpad.explain.checks.installs.download_parts import download_of_part, one_file_of_set
 from moonpad.explain.checks.installs.download_patterns import code_left_behind
+from moonpad.explain.checks.installs.driver_packages import driver_of_blackwell
 from moonpad.explain.checks.installs.examples_of_clone import examples_of_clone
 from moonpad.explain.checks.installs.install_options import unknown_to_installer
 from moonpad.explain.checks.installs.install_values import download_by_address, second_index
@@ -45,4 +46,5 @@ FAMILY: Final[tuple[Check, ...]] = (
     links_out_of_mount,
     one_file_of_set,
     pointers_of_lfs,
+    driver_of_blackwell,
 )

@@ -24,6 +24,7 @@ from moonpad.explain.checks.manifests.pod_objects import (
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _KINDS: Final = (
     "Pod",
@@ -39,6 +40,18 @@ _GROUP: Final = "LeaderWorkerSet"
 _CLAIM: Final = "PersistentVolumeClaim"
 _GIVEN: Final = re.compile(r"nvidia\.com/|amd\.com/|huawei\.com/|(?:NVIDIA|CUDA)_VISIBLE_DEVICES|nvidia\.com\\/|\{\{")
 _NVIDIA: Final = "nvidia"
+_OF_NVIDIA: Final = re.compile(
+    r"(?P<resource>nvidia\.com/gpu)[\"']?:[ ]*[\"']?[1-9]|^[ -]*[\"']?driver[\"']?:[ ]*[\"']?nvidia\b"
+)
+_ASK_FOR: Final = {
+    "amd": ("amd.com/gpu", "/dev/kfd", "give the service devices: [/dev/kfd, /dev/dri] in place of the reservation"),
+    "ascend": (
+        "huawei.com/Ascend910",
+        "/dev/davinci",
+        "give the service /dev/davinci0 and on, /dev/davinci_manager, /dev/devmm_svm and /dev/hisi_hdc as devices",
+    ),
+}
+"""The row of images → the resource of the maker's device plugin, its device file, and what compose has."""
 _NODES: Final = "--nnodes"
 _ALIKE: Final = 0.85
 _LONGEST: Final = 1000
@@ -71,6 +84,39 @@ def pod_without_devices(case: Case) -> Iterator[Remark]:
     ranks = case.first.layout.tp * case.first.layout.pp if case.laid_out else 1
     remedy = f"add nvidia.com/gpu: {ranks} to its limits"
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "resources", message, remedy)
+
+
+def devices_of_another_maker(case: Case) -> Iterator[Remark]:
+    """`nvidia.com/gpu`, or a reservation with `driver: nvidia`, for an image that is for another maker's devices."""
+    container, script = case.commands[0].container, case.script
+    image = container.image if container is not None else None
+    if image is None or image.unresolved or not is_first_server(case.commands, script):
+        return
+    maker = next((name for name in _ASK_FOR if _is_built_for(name, image.text)), "")
+    others = [each.container.image for each in script.commands if each.container is not None]
+    if not maker or not all(each is not None and _is_built_for(maker, each.text) for each in others):
+        return
+    script.budget.work(len(script.lines), "its containers")
+    lines = [(at, line[:_LONGEST]) for at, line in enumerate(script.lines, 1) if not line.lstrip().startswith("#")]
+    resource, given, instead = _ASK_FOR[maker]
+    if any(resource in line or given in line for _, line in lines):
+        return
+    match = next(((at, found) for at, line in lines if (found := _OF_NVIDIA.search(line)) is not None), None)
+    if match is None:
+        return
+    number, found = match
+    message = f"{script.where(number)}: {shortened(image.text, 60)} is built for devices of another maker than NVIDIA: "
+    if found["resource"]:
+        message += f"their nodes do not offer {found['resource']}, and the pod stays pending"
+        instead = f"write {resource}"
+    else:
+        message += "Docker finds no such driver on their machines, and the container is not started"
+    where = found["resource"] or "driver: nvidia"
+    yield replace(make_remark(Severity.WARNING, Code.CONFLICT, where, message, instead), command=None, stops=True)
+
+
+def _is_built_for(maker: str, image: str) -> bool:
+    return re.search(image_devices()[maker].image, image, re.IGNORECASE) is not None
 
 
 def of_nvidia(image: str) -> bool:
@@ -132,4 +178,9 @@ def _mounted(case: Case, each: PodObject) -> Iterator[tuple[str, int]]:
     case.script.budget.work(steps, "the objects of its YAML")
 
 
-POD_DEVICES: Final = (pod_without_devices, group_of_another_size, claim_of_nearly_the_name)
+POD_DEVICES: Final = (
+    pod_without_devices,
+    group_of_another_size,
+    claim_of_nearly_the_name,
+    devices_of_another_maker,
+)

@@ -24,6 +24,18 @@ _AMD: Final = re.compile(
     r"\b(?:AMD[ ](?:EPYC|Ryzen|Threadripper)|EPYC|Threadripper|Ryzen|AuthenticAMD)\b", re.IGNORECASE
 )
 _WITHOUT_AMX: Final = re.compile(r"\b(?:no|without|lacks?) AMX\b", re.IGNORECASE)
+_INTEL_BEFORE_AMX: Final = re.compile(
+    r"\b(?:(?:Ice[ -]?Lake|Cascade[ -]?Lake|Cooper[ -]?Lake|Skylake|Broadwell|Haswell)(?:-?(?:SP|X|EP))?(?![\w-])"
+    r"|Xeon(?:\(R\))?(?:[ ](?:CPU|Platinum|Gold|Silver|Bronze)(?:\(R\))?){0,2}[ ][34568][123]\d\d[A-Z]{0,2}(?!\w)"
+    r"|Xeon(?:\(R\))?[ ](?:CPU[ ])?E[357]-\d{4}(?!\w))",
+    re.IGNORECASE,
+)
+"""Scalable processors of the first three generations, whose second figure is 1 to 3: AMX came with the fourth."""
+_WITH_AMX: Final = re.compile(
+    r"\b(?:Sapphire|Emerald|Granite)[ -]?Rapids\b|\bamx_(?:tile|int8|bf16)\b"
+    r"|\b(?:Xeon|Platinum|Gold|Silver)[ -]\w{0,3}?[3568][456]\d\d|\bXeon[ -]6\b|\b6[79]\d\dP\b",
+    re.IGNORECASE,
+)
 _INTEL: Final = re.compile(r"\b(?:Intel|Xeon|AMX)\b", re.IGNORECASE)
 
 
@@ -79,11 +91,14 @@ def method_of_another_maker(case: Case) -> Iterator[Remark]:
     written = f"{names.METHOD} {method}"
     lines = [line[:_LONGEST].replace(written, "") for line in case.script.lines if method not in line]
     found = next((match[0] for line in lines if (match := _AMD.search(line))), "")
-    if not found or any(_INTEL.search(line) for line in lines):
+    older = next((match[0] for line in lines if (match := _INTEL_BEFORE_AMX.search(line))), "")
+    if older and not found and not any(_WITH_AMX.search(line) for line in lines):
+        whose, found = "which Intel's have from Sapphire Rapids on", older
+    elif found and not any(_INTEL.search(line) for line in lines):
+        whose = "which are Intel's"
+    else:
         return
-    message = (
-        f"{method} is for processors with AMX, which are Intel's, and the text speaks of {found}: the load ends, or "
-    )
+    message = f"{method} is for processors with AMX, {whose}, and the text speaks of {found}: the load ends, or "
     message += "runs without what makes it fast"
     remedy = names.FOR_AMD
     yield make_remark(Severity.WARNING, Code.CONFLICT, names.METHOD, message, remedy, at=place.index)

@@ -22,7 +22,7 @@ _NUMBERS: Final = {"one": 1, "two": 2, "four": 4, "eight": 8, "sixteen": 16}
 _COUNTED: Final = re.compile(
     r"(?<![\w-])(?P<number>one|two|four|eight|sixteen)[ ]+(?:NVIDIA |AMD )?"
     r"(?P<device>(?:GB|MI|[ABHL])\d{2,3}[A-Z]{0,2})(?:s|[ -](?:GPUs?|SXM5?|\d+ ?GB))?(?![\w-])"
-    r"(?![ ](?:nodes?|machines?|servers?|hosts?|boxe?s?|systems?|instances?|VMs)\b)",
+    r"(?![ ](?:nodes?|machines?|servers?|hosts?|boxe?s?|systems?|instances?|VMs?|trays?|chassis|platforms?|racks?)\b)",
     re.IGNORECASE,
 )
 _TP: Final = ("--tp", "--tp-size", "--tensor-parallel-size", "-tp")
@@ -43,6 +43,12 @@ _ONE_MACHINE: Final = re.compile(
     r"\b(?:one|single|1)[ -](?:[\w-]{1,12}[ ]){0,3}(?:node|machine|server|box|host)\b|单机|单节点|单台|一台",
     re.IGNORECASE,
 )
+_WHOLE: Final = re.compile(
+    r"(?<![\w-])(?:one|an?|single|1x?|the|this|my|our|another)[ -](?:[\w-]{1,14}[ ]){1,3}"
+    r"(?:tray|box|node|machine|server|host|system|instance|VM|chassis|platform|rack)\b",
+    re.IGNORECASE,
+)
+"""`one GB300 tray`: a machine by the name of its devices, which says nothing of how many it has."""
 _OF_ANY: Final = re.compile(r"cluster|ray", re.IGNORECASE)
 """Of these words those that a text about one machine may have too."""
 _OF_TWO: Final = ("A3", "GB")
@@ -109,6 +115,8 @@ def _counted_machines(case: Case) -> dict[tuple[int, str], int]:
         for _, machine in machines_of(text, case.script.budget):
             count, _, device = machine.partition("x")
             if not count.isdigit() or "x" in device or device.startswith(_OF_TWO) or _ONE_OF.search(text):
+                return {}
+            if count == "1" and _WHOLE.search(text):
                 return {}
             found.setdefault((int(count), device), number)
     own = frozenset(found.values())

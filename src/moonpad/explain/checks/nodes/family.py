@@ -50,7 +50,7 @@ from moonpad.explain.checks.nodes.slurm_steps import SLURM_STEPS
 from moonpad.explain.checks.nodes.started_in_turn import started_in_turn
 from moonpad.explain.checks.nodes.step_ranks import step_ranks
 from moonpad.explain.checks.nodes.torchrun_servers import servers_of_torchrun
-from moonpad.explain.checks.nodes.visible_devices import numbered_anew, visible_devices
+from moonpad.explain.checks.nodes.visible_devices import filtered_twice, numbered_anew, slices_of_ranks, visible_devices
 from moonpad.explain.checks.nodes.without_nodes import (
     devices_beside_command,
     rank_without_nodes,
@@ -92,6 +92,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     visible_devices,
     shown_devices,
     numbered_anew,
+    filtered_twice,
+    slices_of_ranks,
     rank_of_batch,
     rank_of_mpirun,
     ranks_of_pods,

@@ -15,10 +15,15 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.platform import Platform
 from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 CUDA: Final = "CUDA_VISIBLE_DEVICES"
+_HIP: Final = "HIP_VISIBLE_DEVICES"
+_ROCR: Final = "ROCR_VISIBLE_DEVICES"
+_SLICE: Final = re.compile(r"[ ]?MIG-[\w/-]+")
+_TWO: Final = 2
 _NUMBERS: Final = re.compile(r"\d{1,3}(?:,[ ]?\d{1,3})*,?")
 _LAUNCHERS: Final = frozenset({"srun", "mpirun", "torchrun", "ssh", "pdsh", "clush"})
 _OWN_RANK: Final = "--data-parallel-rank"
@@ -92,6 +97,44 @@ def numbered_anew(case: Case) -> Iterator[Remark]:
         remedy = "leave the variable out: the container has these devices alone"
         remark = make_remark(Severity.WARNING, Code.CONFLICT, CUDA, message, remedy)
         yield replace(remark, command=number, variable=CUDA)
+
+
+def filtered_twice(case: Case) -> Iterator[Remark]:
+    """`ROCR_VISIBLE_DEVICES=4,5,6,7` with `HIP_VISIBLE_DEVICES=4,5,6,7`: what the first leaves is numbered from 0."""
+    for number, command in enumerate(case.commands):
+        left = _numbers(command, _ROCR)
+        for name in (_HIP, CUDA) if left and case.platform in ("", Platform.ROCM) else ():
+            seen = _numbers(command, name)
+            if left is None or not seen or max(seen) < len(left):
+                continue
+            if name == CUDA and case.platform != Platform.ROCM:
+                continue
+            written = shortened(",".join(map(str, seen)), 30)
+            message = f"{written}: {_ROCR} leaves {len(left)} devices and numbers them anew, 0 to {len(left) - 1}: "
+            message += "no device has this number (No HIP GPUs are available)"
+            remedy = f"set {_HIP} alone, or count from 0 in {name}"
+            remark = make_remark(Severity.WARNING, Code.CONFLICT, name, message, remedy)
+            yield replace(remark, command=number, variable=name)
+            return
+
+
+def slices_of_ranks(case: Case) -> Iterator[Remark]:
+    """`CUDA_VISIBLE_DEVICES=MIG-…,MIG-…` and several ranks: a process sees the first slice alone, and NCCL joins
+    none."""
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        word = command.env.get(CUDA)
+        ranks = reading.layout.tp * reading.layout.pp
+        if word is None or not case.laid_out or ranks < _TWO or case.engine.facts.gguf_only:
+            continue
+        slices = [each for each in word.text.removeprefix(f"{CUDA}=").strip("'\"").split(",") if _SLICE.match(each)]
+        if len(slices) < _TWO:
+            continue
+        message = f"{len(slices)} slices of MIG and {ranks} ranks: a process of CUDA sees one slice, and NCCL does not "
+        message += "join slices: the start ends"
+        remedy = f"serve from one slice (a layout of 1), one server for each, or switch MIG off for {ranks} ranks"
+        remark = make_remark(Severity.WARNING, Code.ILLEGAL_LAYOUT, CUDA, message, remedy)
+        yield replace(remark, command=number, variable=CUDA, stops=True)
+        return
 
 
 def is_judged(case: Case) -> bool:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from moonpad.catalog.paired_packages import paired_packages
+from moonpad.catalog.paired_packages import packages_together, paired_packages
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
 _LONGEST: Final = 1000
+_NUMBERED: Final = re.compile(r"==|\bgit[ ]clone\b")
 _MINOR: Final = re.compile(r"\d+\.\d+")
 
 
@@ -88,4 +90,39 @@ def _pinned(lines: list[str], engine: str) -> bool:
     return any(pattern.search(line) for line in lines)
 
 
-PACKAGE_CHECKS: Final = (paired_package, image_without_entrypoint)
+def packages_of_two_numbers(case: Case) -> Iterator[Remark]:
+    """`pip install torch==2.8.0 torch_npu==2.7.1`: of each the text names one minor number, and the two differ."""
+    script = case.script
+    if not is_first_server(case.commands, script):
+        return
+    script.budget.work(len(script.lines), "the packages of its text")
+    lines = [(number, line[:_LONGEST]) for number, line in enumerate(script.lines, 1) if _NUMBERED.search(line)]
+    lines = [(number, line) for number, line in lines if not line.lstrip().startswith("#")]
+    for pair in packages_together() if lines else ():
+        ours, theirs = _installed(pair.one, lines), _installed(pair.other, lines)
+        if len({*ours.values()}) != 1 or len({*theirs.values()}) != 1:
+            continue
+        number, mine = next(iter(ours.items()))
+        other = next(iter(theirs.values()))
+        if mine == other:
+            continue
+        message = f"{script.where(number)}: {pair.one} {mine} and {pair.other} {other}: releases of one minor number "
+        message += f"belong together, and without that {pair.without}"
+        remedy = f"install {pair.one} {other}.x, or {pair.other} {mine}.x"
+        remark = make_remark(Severity.WARNING, Code.CONFLICT, pair.other, message, remedy)
+        yield replace(remark, command=None)
+        return
+
+
+def _installed(package: str, lines: Sequence[tuple[int, str]]) -> dict[int, str]:
+    """Lines that install it → the minor number: `name==2.8.0`, and a branch of its repository."""
+    name = re.escape(package).replace(r"\-", "[-_]")
+    pattern = re.compile(
+        rf"(?<![\w./-]){name}(?:\[[\w,-]{{1,40}}\])?[ ]?==[ ]?v?(\d+\.\d+)(?=[.\s\"'rp;,]|$)"
+        rf"|--?b(?:ranch)?[ =]v(\d+\.\d+)\S{{0,20}}[ ](?:\S{{1,40}}[ ]){{0,3}}https://github\.com/[\w-]+/{name}(?:\.git)?(?![\w-])",
+        re.IGNORECASE,
+    )
+    return {number: match[1] or match[2] for number, line in lines for match in pattern.finditer(line)}
+
+
+PACKAGE_CHECKS: Final = (paired_package, image_without_entrypoint, packages_of_two_numbers)

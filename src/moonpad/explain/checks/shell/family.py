@@ -21,9 +21,9 @@ from moonpad.explain.checks.shell.kept_quotes import KEPT_SIGNS
 from moonpad.explain.checks.shell.line_slips import slips_of_lines
 from moonpad.explain.checks.shell.lone_quotes import lone_quote
 from moonpad.explain.checks.shell.misspelt_devices import misspelt_file, misspelt_vendor
-from moonpad.explain.checks.shell.misspelt_variables import misspelt_variable
+from moonpad.explain.checks.shell.misspelt_variables import misspelt_variable, words_in_another_order
 from moonpad.explain.checks.shell.outer_variables import filled_in_outside
-from moonpad.explain.checks.shell.overridden_devices import overridden_device
+from moonpad.explain.checks.shell.overridden_devices import built_for_another_device, overridden_device
 from moonpad.explain.checks.shell.plain_slips import PLAIN_SLIPS
 from moonpad.explain.checks.shell.prefix_assignments import set_on_its_line
 from moonpad.explain.checks.shell.remote_lines import REMOTE_LINES
@@ -67,6 +67,7 @@ from moonpad.explain.shell.shell_slips import (
 
 FAMILY: Final[tuple[Check, ...]] = (
     misspelt_variable,
+    words_in_another_order,
     lost_in_block,
     not_exported,
     env_file_comment,
@@ -103,6 +104,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     misspelt_vendor,
     misspelt_file,
     overridden_device,
+    built_for_another_device,
     size_of_one,
     set_again,
     *DEAD_SETTINGS,

@@ -7,9 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.catalog.options import ever_known_environment
+from moonpad.engines.foreign_names import OWN_VARIABLES
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first, numbered
+from moonpad.explain.slipped_variables import meant_by_words
 from moonpad.values.finding import Code, Severity
 
 _SET: Final = re.compile(
@@ -18,6 +21,9 @@ _SET: Final = re.compile(
 )
 _USED: Final = re.compile(
     r"(?<![\\$\w])\$(?:(?P<bare>[a-z][a-z0-9_]{4,40})(?![\w-])|\{(?P<braced>[a-z][a-z0-9_]{4,40})\})"
+)
+_OWN: Final = re.compile(
+    rf"[ \t]*(?:(?:export|ENV|-|-e|--env)[ ]+)?(?P<name>(?:{'|'.join(OWN_VARIABLES)})[A-Z0-9_]{{4,60}})[=:](?![=:])"
 )
 _QUOTED: Final = re.compile(r"'[^']*'")
 _COMMENT: Final = re.compile(r"\s*(?:#|//)")
@@ -52,6 +58,26 @@ def misspelt_variable(case: Case) -> Iterator[Remark]:
             continue
         message = f"{script.where(number)}: ${name} is set nowhere, and is empty: the text sets {near[0]}"
         remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, f"${name}", message, f"write ${near[0]}")
+        yield Remark(remark.finding, command=None)
+        return
+
+
+def words_in_another_order(case: Case) -> Iterator[Remark]:
+    """`VLLM_USE_ROCM_AITER=1` in a file of variables that the text shows: of a command's own flags.py speaks."""
+    script, env = case.script, case.commands[0].env
+    if not is_first(case.commands, script):
+        return
+    known: frozenset[str] | None = None
+    for number, text in numbered(script, 1, len(script.lines)):
+        match = _OWN.match(text) if any(name in text for name in OWN_VARIABLES) else None
+        if match is None or (name := match["name"]) in env:
+            continue
+        known = known if known is not None else ever_known_environment(case.engine.program)
+        script.budget.work(len(known) // 8, "its variables")
+        if name in known or (meant := meant_by_words(name, known)) == name:
+            continue
+        message = f"{script.where(number)}: no program that is known reads {name}: it is ignored without a warning"
+        remark = make_remark(Severity.WARNING, Code.DEAD_ENV, name, message, f"did you mean {meant}?")
         yield Remark(remark.finding, command=None)
         return
 

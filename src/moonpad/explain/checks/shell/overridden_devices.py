@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
 from moonpad.values.records import replace
@@ -38,6 +39,33 @@ def overridden_device(case: Case) -> Iterator[Remark]:
     remedy = f"leave {_VARIABLE} out"
     remark = make_remark(Severity.WARNING, Code.CONFLICT, _VARIABLE, message, remedy)
     yield replace(remark, stops=True)
+
+
+def built_for_another_device(case: Case) -> Iterator[Remark]:
+    """`PYTORCH_ROCM_ARCH=gfx90a` in the build of what is to run on MI300X, which is gfx942."""
+    script, cluster = case.script, case.cluster
+    if cluster is None or cluster.device.platform is not Platform.ROCM or not is_first_server(case.commands, script):
+        return
+    if any(_VARIABLE in line for line in script.lines):
+        return  # the device may be taken for one of these
+    script.budget.work(len(script.lines) // 4, "the text around its engine commands")
+    places = [
+        (number, match)
+        for number, line in enumerate(script.lines, 1)
+        if "gfx" in line and not line.lstrip().startswith(("#", "//"))
+        for match in _TARGETS.finditer(line[:_LONGEST])
+    ]
+    targets = sorted({name for _, match in places for name in re.split(r"[;, ]+", match["names"])})
+    own = cluster.device.capability
+    if not targets or own in targets or _NAME.fullmatch(own) is None:
+        return
+    number, match = places[0]
+    kind = cluster.name.rpartition("x")[2]
+    message = f"{script.where(number)}: the build has code for {', '.join(targets)} alone, and {kind} is {own}: no "
+    message += "kernel runs (invalid device function)"
+    written = re.split(r"[ ]?[=:]", match[0].removeprefix("-D"), maxsplit=1)[0]
+    remark = make_remark(Severity.WARNING, Code.CONFLICT, written, message, f"write {written}={own}")
+    yield replace(remark, command=None, stops=True)
 
 
 def _of_device(case: Case, major: str) -> str:

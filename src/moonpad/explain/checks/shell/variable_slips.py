@@ -42,6 +42,10 @@ _HEADER: Final = re.compile(r"[ \t]*(?:#.*)?$")
 _FENCE: Final = re.compile(r"[ \t]*(?:`{3}|~{3})")
 _OF_SCRIPT: Final = re.compile(r"\w+_(?:INDEX(?:_URL)?|URL|VER(?:SION)?|TAG|WHEELS?|REPO|IMAGE|MODEL)")
 """What a script downloads or starts, not how a library works: `TORCH_INDEX`, `CUDA_VER`."""
+_CONTENT: Final = re.compile(
+    r"\b(?:env(?:ironment)?|variables)[ -]file\b|\bfile of (?:the )?variables\b", re.IGNORECASE
+)
+"""Words above assignments that are the content of a file."""
 _NO_CARET: Final = ("GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 
 
@@ -106,7 +110,10 @@ def _is_file_of_unit(all_lines: Sequence[str], lines: Sequence[tuple[int, str]])
     for at, (_, text) in enumerate(lines):
         if _ONLY_ASSIGNED.fullmatch(text):
             above = [each for _, each in lines[max(0, at - 2) : at]]
-            return any(name in each and not _UNIT_FILE.search(each) for name in read if name for each in above)
+            shown = (each for each in above if not _UNIT_FILE.search(each))
+            return bool(read) and any(
+                _CONTENT.search(each) or any(map(each.__contains__, read - {""})) for each in shown
+            )
     return False
 
 
