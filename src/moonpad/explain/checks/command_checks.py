@@ -21,6 +21,23 @@ from moonpad.values.records import replace
 _YAML: Final = r"""^[ \t]*(?:-[ ]+)?["']?[\w./-]+["']?[ \t]*:(?:[ \t]|$)|[{\[]"""
 _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("models", "releases", "nodes", "memory", "options", "shell"), ()),
+    "programs": (r"^(?:import|from) \w", "subprocess", r"os\.system"),
+    "starters": (
+        *(
+            "^\t",
+            r"^\w+[ ]*:=",
+            "just",
+            "ansible",
+            "hosts:",
+            "become",
+            "runs-on",
+            "pipeline",
+            "node[ (]",
+            r"\[program:",
+            "cloud",
+        ),
+        *("runcmd", "resource", "locals"),
+    ),
     "installs": (
         *("pip", "install", "clone", "huggingface", "download", "modelscope", "make", "build", "wget", "conda"),
         *("ARCH", r"\b(?:git|uv|hf|apt)\b"),
