@@ -21,7 +21,14 @@ from moonpad.values.records import replace
 _YAML: Final = r"""^[ \t]*(?:-[ ]+)?["']?[\w./-]+["']?[ \t]*:(?:[ \t]|$)|[{\[]"""
 _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("models", "releases", "nodes", "memory", "options", "shell"), ()),
-    "programs": (r"^(?:import|from) \w", "subprocess", r"os\.system"),
+    "programs": (
+        r"^(?:import|from) \w",
+        "subprocess",
+        r"os\.system",
+        "model_loading_config",
+        r"^[ \t]*!\w",
+        "cell_type",
+    ),
     "starters": (
         *(
             "^\t",
@@ -36,7 +43,7 @@ _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
             r"\[program:",
             "cloud",
         ),
-        *("runcmd", "resource", "locals"),
+        *("runcmd", "resource", "locals", r"\$env:", r"\b[A-Z]:\\", "powershell|pwsh|ps1", "cmd|bat|echo off|[ ]\\^$"),
     ),
     "installs": (
         *("pip", "install", "clone", "huggingface", "download", "modelscope", "make", "build", "wget", "conda"),

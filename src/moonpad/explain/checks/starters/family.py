@@ -18,6 +18,7 @@ from moonpad.explain.checks.starters.task_steps import (
     killed_with_build,
     server_holds_step,
 )
+from moonpad.explain.checks.starters.windows_lines import backslash_of_unix, comma_of_powershell, quotes_of_unix
 
 FAMILY: Final[tuple[Check, ...]] = (
     name_without_brackets,
@@ -31,4 +32,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     cloud_config_header,
     source_in_first_boot,
     filled_in_by_terraform,
+    backslash_of_unix,
+    comma_of_powershell,
+    quotes_of_unix,
 )
