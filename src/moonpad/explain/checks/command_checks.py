@@ -22,28 +22,12 @@ _YAML: Final = r"""^[ \t]*(?:-[ ]+)?["']?[\w./-]+["']?[ \t]*:(?:[ \t]|$)|[{\[]""
 _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("models", "releases", "nodes", "memory", "options", "shell"), ()),
     "programs": (
-        r"^(?:import|from) \w",
-        "subprocess",
-        r"os\.system",
-        "model_loading_config",
-        r"^[ \t]*!\w",
-        "cell_type",
+        *(r"^(?:import|from) \w", "subprocess", r"os\.system", "model_loading_config", r"^[ \t]*!\w", "cell_type"),
     ),
     "starters": (
-        *(
-            "^\t",
-            r"^\w+[ ]*:=",
-            "just",
-            "ansible",
-            "hosts:",
-            "become",
-            "runs-on",
-            "pipeline",
-            "node[ (]",
-            r"\[program:",
-            "cloud",
-        ),
-        *("runcmd", "resource", "locals", r"\$env:", r"\b[A-Z]:\\", "powershell|pwsh|ps1", "cmd|bat|echo off|[ ]\\^$"),
+        *("^\t", r"^\w+[ ]*:=", "ansible", "hosts:", "become:", "register:", "runs-on", "pipeline", r"node[ ]*[({]"),
+        *(r"\[program:", "cloud-?config", "runcmd", "user_data", "resource[ ]", r"\$env:", r"\b[A-Z]:\\", "powershell"),
+        *("pwsh", "ps1", "```(?:cmd|bat)", "echo off", r"[ ]\^$"),
     ),
     "installs": (
         *("pip", "install", "clone", "huggingface", "download", "modelscope", "make", "build", "wget", "conda"),

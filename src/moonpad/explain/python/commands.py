@@ -14,6 +14,7 @@ from moonpad.explain.prose_commands import is_prose
 from moonpad.explain.python.data import Listing, Table, Text
 from moonpad.explain.python.engines import EngineOptions
 from moonpad.explain.shell.interpreter import Shell
+from moonpad.explain.shell.one_item import apart
 from moonpad.explain.shell.scope import Scope
 from moonpad.explain.source_text import Source
 from moonpad.values.records import replace
@@ -41,7 +42,7 @@ def emit(value: Text | Listing | Table, options: EngineOptions, environment: Map
         if value.used or not words or value.in_shell:
             return
         state.arms[:] = value.arms
-        Shell(state, whole, scope).command(words)
+        Shell(state, whole, scope).command([part for word in words for part in apart(word, state)])
     elif not value.in_shell and (value.used or any(_stands_for_itself(source) for source in value.sources)):
         return
     elif MENTION.search(value.word.text) and " " in value.word.text.strip():
