@@ -74,3 +74,33 @@ def test_an_option_and_its_value_in_one_item_of_a_program() -> None:
     script = read_script(text.format(item="--max-model-len 8192"))
     assert [problem.remedy for problem in script.problems] == ["write them as two items, or as --max-model-len=8192"]
     assert read_script(text.format(item="--max-model-len=8192")).problems == ()
+
+
+SHOWN = """.env
+
+TP=4
+MORE="--tensor-parallel-size 4 --max-model-len 8192"
+
+docker-compose.yml
+
+services:
+  kimi:
+    image: vllm/vllm-openai:v0.14.0
+    command: {command}
+    ipc: host
+"""
+
+
+def test_the_variables_of_a_file_that_is_shown_above_the_services() -> None:
+    (judged,) = ask(SHOWN.format(command="--model Qwen/Qwen3-8B --tensor-parallel-size ${TP}"))
+    assert judged.layout is not None
+    assert judged.layout.tp == 4
+    assert not judged.unknown
+
+
+def test_several_options_in_one_item_are_told_once() -> None:
+    (judged,) = ask(SHOWN.format(command='["--model", "Qwen/Qwen3-8B", "${MORE}"]'))
+    found = [finding for finding in judged.findings if "one item of the list" in finding.message]
+    assert [finding.remedy for finding in found] == ["write each as an item of its own, or the whole list as one text"]
+    (split,) = ask(SHOWN.format(command="--model Qwen/Qwen3-8B ${MORE}"))
+    assert not [finding for finding in split.findings if "one item of the list" in finding.message]
