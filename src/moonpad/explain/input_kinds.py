@@ -12,6 +12,7 @@ from moonpad.explain.documents.catalogues import read_catalogue
 from moonpad.explain.documents.dockerfile import end_of_dockerfile, is_dockerfile, read_dockerfile
 from moonpad.explain.documents.hcl import is_hcl, read_containers, scripts_of
 from moonpad.explain.documents.makefile import is_makefile, read_makefile
+from moonpad.explain.documents.pm2_apps import is_of_pm2, read_apps
 from moonpad.explain.documents.source_strings import is_source, read_strings
 from moonpad.explain.documents.systemd_unit import is_unit, read_unit, writes_units
 from moonpad.explain.manifests.pod_description import is_pod_description, read_pod_description
@@ -128,6 +129,8 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
         if read_python(text, start, state):
             return True
     if is_hcl(text) and _read_hcl(text, start, state):
+        return True
+    if is_of_pm2(text) and read_apps(text, start, state):
         return True
     if is_source(text) and not _is_parsed(text) and read_strings(text, start, state):
         return True

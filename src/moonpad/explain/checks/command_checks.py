@@ -27,7 +27,7 @@ _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     "starters": (
         *("^\t", r"^\w+[ ]*:=", "ansible", "hosts:", "become:", "register:", "runs-on", "pipeline", r"node[ ]*[({]"),
         *(r"\[program:", "cloud-?config", "runcmd", "user_data", "resource[ ]", r"\$env:", r"\b[A-Z]:\\", "powershell"),
-        *("pwsh", "ps1", "```(?:cmd|bat)", "echo off", r"[ ]\^$"),
+        *("pwsh", "ps1", "```(?:cmd|bat)", "echo off", r"[ ]\^$", r"apps[\"']?[ ]*:"),
     ),
     "installs": (
         *("pip", "install", "clone", "huggingface", "download", "modelscope", "make", "build", "wget", "conda"),

@@ -12,7 +12,11 @@ from moonpad.explain.checks.programs.engine_arguments import (
     messages_for_prompts,
     sampling_of_other_library,
 )
-from moonpad.explain.checks.programs.given_devices import devices_of_service, model_without_source
+from moonpad.explain.checks.programs.given_devices import (
+    devices_of_docker_call,
+    devices_of_service,
+    model_without_source,
+)
 from moonpad.explain.checks.programs.notebook_lines import export_in_cell, server_holds_cell
 from moonpad.explain.checks.programs.program_order import engine_per_worker, unguarded_start, variable_too_late
 from moonpad.explain.checks.programs.started_processes import (
@@ -38,6 +42,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     pipe_not_read,
     setting_of_lost_shell,
     devices_of_service,
+    devices_of_docker_call,
     model_without_source,
     export_in_cell,
     server_holds_cell,

@@ -7,15 +7,19 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.catalog.image_devices import image_devices
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.documents.python_blocks import Block, keywords, python_blocks
+from moonpad.explain.documents.python_blocks import Block, calls, is_open, keywords, python_blocks
 from moonpad.explain.python.data import dotted
+from moonpad.explain.python.docker_calls import GIVE_DEVICES, STARTS
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
+_RUNS: Final = re.compile(r"\bcontainers\.(?:run|create)\(")
+_GPUS: Final = "--gpus"
 _LOADING: Final = re.compile(r"\bmodel_loading_config\b")
 _ID: Final = re.compile(
     r"\bmodel_id[\"']?[ \t]*[:=][ \t]*[\"']?(?P<id>[A-Za-z0-9][\w.-]{0,95})[\"']?[ \t]*[,)}]?[ \t]*(?:#.*)?$"
@@ -43,6 +47,28 @@ def devices_of_service(case: Case) -> Iterator[Remark]:
                         remark = make_remark(Severity.WARNING, Code.ILLEGAL_LAYOUT, "resources", message, remedy)
                         yield replace(remark, command=None)
                         return
+
+
+def devices_of_docker_call(case: Case) -> Iterator[Remark]:
+    """`client.containers.run(image, …)` without device_requests: the container has no GPU."""
+    command = case.commands[0]
+    image = command.container.image if command.container is not None else None
+    if image is None or not is_in_lines(_RUNS, case.script.lines, _LONGEST):
+        return
+    needed = (row for row in image_devices().values() if re.search(row.image, image.text, re.IGNORECASE))
+    if not any(row.missing == _GPUS and not row.command and case.platform not in row.not_on for row in needed):
+        return
+    for block in python_blocks(case.script):
+        for call in calls(block):
+            if not dotted(call.func).endswith(STARTS) or is_open(call) or GIVE_DEVICES & keywords(call).keys():
+                continue
+            if block.line(call) <= command.line <= (call.end_lineno or call.lineno) + block.before:
+                message = f"{case.script.where(block.line(call))}: the container gets no GPU: nothing of the call asks "
+                message += "for devices"
+                remedy = 'add device_requests=[docker.types.DeviceRequest(count=-1, capabilities=[["gpu"]])]'
+                remark = make_remark(Severity.WARNING, Code.MISSING_FLAG, "device_requests", message, remedy)
+                yield replace(remark, command=None)
+                return
 
 
 def model_without_source(case: Case) -> Iterator[Remark]:

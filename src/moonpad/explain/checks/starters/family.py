@@ -10,6 +10,7 @@ from moonpad.explain.checks.starters.first_boot import (
     filled_in_by_terraform,
     source_in_first_boot,
 )
+from moonpad.explain.checks.starters.interpreters import interpreter_of_pm2
 from moonpad.explain.checks.starters.recipe_lines import lost_between_lines, name_without_brackets
 from moonpad.explain.checks.starters.supervised import comma_in_environment, supervised_without_shell
 from moonpad.explain.checks.starters.task_steps import (
@@ -35,4 +36,5 @@ FAMILY: Final[tuple[Check, ...]] = (
     backslash_of_unix,
     comma_of_powershell,
     quotes_of_unix,
+    interpreter_of_pm2,
 )
