@@ -17,6 +17,7 @@ from moonpad.explain.checks.manifests.helm_charts import chart_of_repository
 from moonpad.explain.checks.manifests.host_paths import weights_of_node
 from moonpad.explain.checks.manifests.key_references import key_references
 from moonpad.explain.checks.manifests.manifest_variables import variable_not_set
+from moonpad.explain.checks.manifests.merged_lists import list_of_patch
 from moonpad.explain.checks.manifests.namespace_quota import namespace_quota
 from moonpad.explain.checks.manifests.pod_devices import POD_DEVICES
 from moonpad.explain.checks.manifests.pod_memory import memory_of_container
@@ -60,6 +61,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     weights_of_node,
     probe_patience,
     described_patience,
+    list_of_patch,
     ordered_pods,
     rank_of_template,
     service_of_set,
