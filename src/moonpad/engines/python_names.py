@@ -105,6 +105,8 @@ ALWAYS_SPAWNS: Final = SGLANG_ENGINE
 """Its engine starts its processes by spawn, whatever the program does: srt/entrypoints/engine.py."""
 SPAWNS_BEHIND_CUDA: Final = VLLM_ENGINE
 """Its engine does so where CUDA has been used before it: utils/system_utils.py."""
+MAKE_ENGINES: Final = ("from_engine_args", "from_vllm_config")
+"""Methods of classes that make an engine."""
 EXTERNAL_LAUNCHER: Final = "external_launcher"
 MEANT: Final = MappingProxyType(
     {

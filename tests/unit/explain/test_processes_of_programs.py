@@ -69,6 +69,8 @@ def test_a_pipe_that_nothing_reads() -> None:
     assert (
         told(program(given=", stdout=subprocess.PIPE", rest="for line in p.stdout:\n    print(line)"), "stdout") == []
     )
+    handed = program(given=", stdout=subprocess.PIPE", rest="watch(p)")
+    assert told(handed, "stdout") == []
     assert told(program(given=", stdout=open('a.log', 'w')"), "stdout") == []
 
 

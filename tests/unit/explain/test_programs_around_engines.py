@@ -133,12 +133,14 @@ def test_a_variable_behind_the_engine() -> None:
         VLLM.format(
             made="", rest='import os, subprocess\nos.environ["CUDA_VISIBLE_DEVICES"] = "1"\nsubprocess.run(["nvtop"])'
         ),
+        # what is downloaded later reads it
+        VLLM.format(made="", rest='import os\nos.environ["HF_HUB_OFFLINE"] = "1"'),
         # no variable of an engine
         VLLM.format(made="", rest='import os\nos.environ["MY_NAME"] = "1"'),
     ],
 )
 def test_a_variable_that_something_reads(text: str) -> None:
-    assert told(text, "CUDA_VISIBLE_DEVICES") == told(text, "MY_NAME") == []
+    assert told(text, "CUDA_VISIBLE_DEVICES") == told(text, "MY_NAME") == told(text, "HF_HUB_OFFLINE") == []
 
 
 @pytest.mark.parametrize(

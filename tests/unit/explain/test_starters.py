@@ -204,3 +204,32 @@ def test_a_variable_that_terraform_fills_in() -> None:
     assert message.endswith("Invalid reference => write $${PORT}, or $PORT")
     for right in ("$PORT", "$${PORT}", "${var.port}", "${local.port}"):
         assert told(text.format(line=line.format(port=right)), "${PORT}") == []
+
+
+def test_words_of_other_tools_are_not_ansible() -> None:
+    ingress = "apiVersion: v1\nkind: Pod\nspec:\n  hosts:\n    - a.example.org\n  containers:\n    - name: kimi\n"
+    ingress += f'      image: vllm/vllm-openai:v0.14.0\n      command: ["sh", "-c", "A=1 {SERVE} > /tmp/log"]\n'
+    assert "runs no shell" not in words(ingress)
+    task = f'      ansible.builtin.command:\n        argv: [bash, -c, "{SERVE} > /tmp/log"]\n      async: 9\n'
+    assert "runs no shell" not in words(PLAYBOOK.format(task=task, more=""))
+
+
+def test_an_export_for_its_own_step() -> None:
+    steps = "      - name: Build\n        run: |\n          export BUILD_DIR=/tmp/b\n          make\n"
+    steps += f"      - name: Start\n        run: |\n          {SERVE} &\n"
+    assert told(WORKFLOW.format(steps=steps), "BUILD_DIR") == []
+
+
+def test_sh_is_bash_on_other_systems() -> None:
+    line = "dnf install -y python3.12 && source /opt/venv/bin/activate"
+    assert told(BOOT.format(head="#cloud-config", line=line), "source") == []
+
+
+def test_a_heredoc_of_a_shell_beside_terraform() -> None:
+    text = 'resource "aws_instance" "kimi" {}\n\ncat > run.sh <<EOF\nPORT=8000\n' + SERVE.replace("8000", "${PORT}")
+    assert told(text + "\nEOF\n", "${PORT}") == []
+
+
+def test_a_line_that_goes_on_from_the_one_above() -> None:
+    recipe = f"PORT := 8000\nserve:\n\tbash -c ' \\\n\texport A=1; \\\n\t{SERVE}'\n"
+    assert told(recipe, "A") == []

@@ -18,8 +18,8 @@ def told(text: str, where: str) -> list[str]:
 @pytest.mark.parametrize(
     ("around", "name", "sign"),
     [
-        ("Start:\n\n```powershell\n{}\n```\n", "PowerShell", "`"),
-        ("Start:\n\n```bat\n{}\n```\n", "cmd.exe", "^"),
+        ("On Windows:\n\n```powershell\n{}\n```\n", "PowerShell", "`"),
+        ("On Windows:\n\n```bat\n{}\n```\n", "cmd.exe", "^"),
         ("@echo off\n{}\n", "cmd.exe", "^"),
     ],
 )
@@ -35,6 +35,7 @@ def test_a_backslash_continues_no_line_there(around: str, name: str, sign: str) 
     [
         "Start:\n\n```bash\n{}\n```\n",
         "#!/bin/bash\n{}\n",
+        "启动:\n\n```cmd\n{}\n```\n",
         "In WSL:\n\n```powershell\nwsl -d Ubuntu\n{}\n```\n",
         "First `$env:HF_HOME = 'D:\\hf'` on Windows, then on the server:\n\n```sh\n{}\n```\n",
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -28,6 +28,8 @@ class Block(NamedTuple):
     before: int
     """Lines of the text in front of it."""
     whole: bool
+    values: Mapping[str, ast.expr]
+    """What the names stand for that the program sets once."""
 
     def line(self, node: ast.stmt | ast.expr | ast.keyword) -> int:
         return node.lineno + self.before
@@ -41,7 +43,9 @@ class Block(NamedTuple):
 def python_blocks(script: Script) -> Sequence[Block]:
     """Those of a text, each parsed once."""
     script.budget.once("programs in Python", 4 * len(script.lines) + script.steps_to_scan, "its Python")
-    return _blocks(script.lines)
+    blocks = _blocks(script.lines)
+    script.budget.once("what its programs say", 2 * sum(len(block.nodes) for block in blocks), "its Python")
+    return blocks
 
 
 @lru_cache(maxsize=2)
@@ -67,7 +71,17 @@ def _block(tree: ast.Module, before: int, *, whole: bool) -> Block:
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             imports.add(node)
-    return Block(tree, nodes, imports, before, whole)
+    return Block(tree, nodes, imports, before, whole, _values(nodes))
+
+
+def _values(nodes: Sequence[ast.AST]) -> Mapping[str, ast.expr]:
+    values: dict[str, ast.expr | None] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name):
+                    values[target.id] = None if target.id in values else node.value
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _fences(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -102,16 +116,5 @@ def is_open(call: ast.Call) -> bool:
 
 
 def value_of(node: ast.expr | None, block: Block) -> ast.expr | None:
-    """What a name stands for that the program sets once, to begin with; anything else is itself."""
-    if not isinstance(node, ast.Name):
-        return node
-    values = [
-        each.value
-        for each in block.nodes
-        if isinstance(each, ast.Assign | ast.AnnAssign)
-        and any(
-            isinstance(target, ast.Name) and target.id == node.id
-            for target in (each.targets if isinstance(each, ast.Assign) else [each.target])
-        )
-    ]
-    return values[0] if len(values) == 1 else None
+    """What a name stands for that the program sets once; anything else is itself."""
+    return block.values.get(node.id) if isinstance(node, ast.Name) else node

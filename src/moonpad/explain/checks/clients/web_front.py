@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.engines.surrounding_names import ANSWERS_OLLAMA
+from moonpad.engines.surrounding_names import WITHOUT_OLLAMA
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clients.asked_server import own_port
 from moonpad.explain.checks.clients.client_keys import keys_of_server
@@ -64,7 +64,7 @@ def patience_of_proxy(case: Case) -> Iterator[Remark]:
 def address_of_ollama(case: Case) -> Iterator[Remark]:
     """`OLLAMA_BASE_URL=http://vllm:8000`: the engine has the addresses of OpenAI, not those of Ollama."""
     port = own_port(case)
-    if not port or case.base in ANSWERS_OLLAMA:
+    if not port or case.base not in WITHOUT_OLLAMA:
         return
     for number, match in _matches(case, _OLLAMA):
         if match["port"] == port:

@@ -32,6 +32,7 @@ def described_patience(case: Case) -> Iterator[Remark]:
     if held is None or any(case.option(flag) is not None for flag in FROM_ELSEWHERE):
         return
     needed = held / max(case.commands[0].pods, case.first.node.nodes or 1) / DISK_RATE
+    case.script.budget.once("described pods", len(lines), "the text around its engine commands")
     for number, line in enumerate(lines, 1):
         match = _LIVENESS.match(line[:_LONGEST])
         if match is None:

@@ -31,6 +31,7 @@ def shown_memory(case: Case) -> Iterator[Remark]:
         return
     if is_in_lines(_MODE, lines, _LONGEST) or not is_first_server(case.commands, case.script):
         return
+    case.script.budget.once("shown memory", 2 * len(lines), "the text around its engine commands")
     for number, line in enumerate(lines, 1):
         inspected, listed = _INSPECTED.search(line[:_LONGEST]), _LISTED.match(line[:_LONGEST])
         size = int(inspected["bytes"]) if inspected else int(listed["mb"]) * _MIB if listed else _ENOUGH

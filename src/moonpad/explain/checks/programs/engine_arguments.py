@@ -4,7 +4,7 @@ of an engine without saying it. Those of the engine that has a reader of its own
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from moonpad.engines.python_names import (
@@ -49,8 +49,9 @@ def argument_of_other_library(case: Case) -> Iterator[Remark]:
 def sampling_of_other_library(case: Case) -> Iterator[Remark]:
     """`SamplingParams(max_new_tokens=64)`, `{"max_tokens": 64}` for the engine that calls it otherwise."""
     for block in _blocks(case):
+        engines = _engines(block, (SAMPLING_OF_TABLE,))
         for call in calls(block):
-            found = _in_class(block, call) or _in_table(block, call)
+            found = _in_class(block, call) or _in_table(block, call, engines)
             if found is not None:
                 line, name, title, right = found
                 what = f"the sampling parameters of {title} have no {name}: the request ends by an error"
@@ -147,12 +148,12 @@ def _in_class(block: Block, call: ast.Call) -> tuple[int, str, str, str] | None:
     return (block.line(given[name]), name, known.title, known.wrong[name]) if known is not None and name else None
 
 
-def _in_table(block: Block, call: ast.Call) -> tuple[int, str, str, str] | None:
+def _in_table(block: Block, call: ast.Call, engines: Collection[str]) -> tuple[int, str, str, str] | None:
     """Of the dictionary that is handed to `generate` of an engine that takes one."""
     function, known = call.func, SAMPLING_OF_TABLE
     if not isinstance(function, ast.Attribute) or function.attr not in ("generate", "async_generate"):
         return None
-    if not isinstance(function.value, ast.Name) or function.value.id not in _engines(block, (known,)):
+    if not isinstance(function.value, ast.Name) or function.value.id not in engines:
         return None
     given = keywords(call)
     place = given["sampling_params"].value if "sampling_params" in given else call.args[1] if call.args[1:] else None

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from moonpad.engines.foreign_names import OF_LIBRARIES, VARIABLES
+from moonpad.engines.foreign_names import VARIABLES
 from moonpad.engines.python_names import (
     ALWAYS_SPAWNS,
     ENGINE_CLASSES,
+    MAKE_ENGINES,
     SPAWNS_BEHIND_CUDA,
 )
 from moonpad.explain.checks.check_case import Case
@@ -20,12 +21,16 @@ from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
-_ENGINE_MAKERS: Final = ("from_engine_args", "from_vllm_config")
 _BEGINS_CUDA: Final = frozenset({
     *("get_device_name", "get_device_properties", "get_device_capability", "mem_get_info", "set_device", "init"),
     *("current_device", "synchronize"),
 })  # fmt: skip
-_STARTS: Final = frozenset({"Popen", "run", "system", "call", "check_call", "Process"})
+_STARTS: Final = frozenset({
+    *("Popen", "run", "system", "call", "check_call", "Process", "Pool", "spawn", "start", "launch", "init"),
+    *("ProcessPoolExecutor", "create_subprocess_exec", "create_subprocess_shell"),
+})  # fmt: skip
+_OF_HUB: Final = "HF_"
+"""Variables that what is downloaded later reads too."""
 _SERVED_BY_OTHERS: Final = ("fastapi", "gradio", "streamlit", "pytest", "modal", "ray", "bentoml", "runpod")
 """Packages whose programs are imported by another one, which is then the main module."""
 _CELL: Final = ("# %%", "# In[", "# COMMAND")
@@ -61,7 +66,7 @@ def unguarded_start(case: Case) -> Iterator[Remark]:
             root, name = block.class_of(call)
             reason = _spawns(block, root, block.tree.body[: at + 1])
             if not reason:
-                continue
+                break
             what = f"{name} starts processes that import this program again{reason}, and nothing keeps them from "
             message = f"{case.script.where(block.line(call))}: {what}making the engine too: RuntimeError"
             remedy = 'put it into a function that is called below if __name__ == "__main__":'
@@ -99,7 +104,7 @@ def _makes(block: Block, node: ast.AST) -> bool:
     """Whether a call makes an engine, not only its arguments."""
     if not isinstance(node, ast.Call):
         return False
-    if isinstance(node.func, ast.Attribute) and node.func.attr in _ENGINE_MAKERS:
+    if isinstance(node.func, ast.Attribute) and node.func.attr in MAKE_ENGINES:
         return True
     root, name = block.class_of(node)
     return name in ("LLM", "Engine") and any(root == each.root and name in each.names for each in ENGINE_CLASSES)
@@ -135,7 +140,7 @@ def _late(block: Block, body: Sequence[ast.stmt]) -> tuple[int, str, int] | None
         return None
     for statement in rest:
         name = _variable(statement)
-        if name and (VARIABLES.fullmatch(name) or OF_LIBRARIES.fullmatch(name)):
+        if VARIABLES.fullmatch(name) and not name.startswith(_OF_HUB):
             return statement.lineno + block.before, name, engine
     return None
 

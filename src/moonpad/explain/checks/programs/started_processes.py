@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from moonpad.engines.foreign_names import MENTION
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.python_blocks import Block, calls, is_open, keywords, python_blocks, value_of
 from moonpad.explain.python.data import dotted
 from moonpad.explain.results import Remark, make_remark
@@ -20,7 +21,12 @@ _STARTS: Final = frozenset({"run", "Popen", "call", "check_call", "check_output"
 _OF_SHELL: Final = re.compile(
     r"[ \t]*(?:export[ \t]+(?P<name>\w+)=|cd[ \t]+\S|source[ \t]+\S|conda[ \t]+activate\b)[^;&|\n]*"
 )
+_MOST: Final = 20
+"""Starts of a text that are looked at."""
 _SECONDS: Final = 64
+_WINDOWS: Final = re.compile(r"\b[A-Za-z]:\\|\.exe\b|\bwin32\b|\bos\.name\b")
+"""There the list becomes one line for the shell."""
+_LONGEST: Final = 1000
 
 
 def list_with_shell(case: Case) -> Iterator[Remark]:
@@ -31,7 +37,7 @@ def list_with_shell(case: Case) -> Iterator[Remark]:
             continue
         first = words.elts[0] if words.elts else None
         whole = isinstance(first, ast.Constant) and isinstance(first.value, str) and " " in first.value.strip()
-        if len(words.elts) > 1 and not whole:
+        if len(words.elts) > 1 and not whole and not is_in_lines(_WINDOWS, case.script.lines, _LONGEST):
             what = "with shell=True only the first item of the list is the command: its options are lost"
             yield _told(case, block.line(shell), "shell=True", what, "leave shell=True out, or pass one string")
             return
@@ -72,7 +78,7 @@ def pipe_not_read(case: Case) -> Iterator[Remark]:
         if not pipes or not dotted(call.func).endswith("Popen"):
             continue
         read = {node.attr for node in block.nodes if isinstance(node, ast.Attribute)}
-        if not read & {"communicate", "stdout", "stderr"}:
+        if not read & {"communicate", "stdout", "stderr"} and _stays(call, block):
             what = f"nothing reads the pipe of {pipes[0]}: after {_SECONDS} KiB of log the server stands still"
             remedy = f"write {pipes[0]} to a file, or leave it out"
             yield _told(case, block.line(given[pipes[0]]), pipes[0], what, remedy)
@@ -105,6 +111,7 @@ def _started(case: Case) -> Iterator[tuple[Block, ast.Call, ast.List]]:
     """Calls of subprocess that start an engine by a list of words."""
     if not is_first_server(case.commands, case.script):
         return
+    found = 0
     for block in python_blocks(case.script):
         for call in calls(block):
             module, name = block.imports.resolved(dotted(call.func))
@@ -115,6 +122,9 @@ def _started(case: Case) -> Iterator[tuple[Block, ast.Call, ast.List]]:
                 isinstance(item, ast.Constant) and isinstance(item.value, str) and MENTION.search(item.value)
                 for item in words.elts
             ):
+                found += 1
+                if found > _MOST:
+                    return
                 yield block, call, words
 
 
@@ -142,6 +152,21 @@ def _is_filled(name: str, block: Block) -> bool:
         if isinstance(node, ast.AugAssign) and dotted(node.target) == name:
             return True
     return False
+
+
+def _stays(call: ast.Call, block: Block) -> bool:
+    """Whether the process is kept under a name that the program hands to nothing else."""
+    kept = [node for node in block.nodes if isinstance(node, ast.Assign) and node.value is call]
+    names = {target.id for node in kept for target in node.targets if isinstance(target, ast.Name)}
+    handed = {each.id for node in block.nodes for each in _handed(node) if isinstance(each, ast.Name)}
+    return bool(names) and not names & handed
+
+
+def _handed(node: ast.AST) -> Sequence[ast.expr | None]:
+    """What a call is given, or a function gives back."""
+    if isinstance(node, ast.Call):
+        return node.args
+    return [node.value] if isinstance(node, ast.Return | ast.Yield) else []
 
 
 def _is_pipe(node: ast.expr) -> bool:

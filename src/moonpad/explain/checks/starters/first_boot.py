@@ -17,8 +17,9 @@ _HEADER: Final = re.compile(r"#cloud-config\b")
 _BROKEN: Final = re.compile(r"[ \t]*#+[ \t]*cloud-?config[ \t]*$", re.IGNORECASE)
 _RUN: Final = re.compile(r"(?:runcmd|bootcmd)[ \t]*:[ \t]*$")
 _SOURCE: Final = re.compile(r"[ \t]*-[ \t]+[\"']?(?:[^|>]*&&[ \t]*)?source[ \t]+\S")
+_SH_IS_BASH: Final = re.compile(r"\b(?:yum|dnf|rhel|rocky|centos|fedora|amazon linux|al2023|amzn)\b", re.IGNORECASE)
 _RESOURCE: Final = re.compile(r"^[ \t]*(?:resource|data|locals|module)[ \t]*(?:\"|\{)")
-_HEREDOC: Final = re.compile(r"<<[-~]?(?P<mark>[A-Z_a-z]\w{0,40})[ \t]*$")
+_HEREDOC: Final = re.compile(r"[=(][ \t]*<<[-~]?(?P<mark>[A-Z_a-z]\w{0,40})[ \t]*$")
 _FILLED: Final = re.compile(r"(?<!\$)\$\{[ ]*(?P<name>[A-Za-z_]\w*)[ ]*(?::-[^}]*)?\}")
 _SET: Final = re.compile(r"[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)=")
 _LONGEST: Final = 1000
@@ -29,6 +30,7 @@ def cloud_config_header(case: Case) -> Iterator[Remark]:
     lines = case.script.lines
     if not is_in_lines(_KEYS, lines, _LONGEST) or is_in_lines(_HEADER, lines, _LONGEST):
         return
+    case.script.budget.once("the first boot", 2 * len(lines), "the text around its commands")
     number = next((number for number, line in enumerate(lines, 1) if _BROKEN.match(line[:_LONGEST])), 0)
     if number:
         message = f"{case.script.where(number)}: cloud-init knows this file by a first line that is exactly "
@@ -42,6 +44,9 @@ def source_in_first_boot(case: Case) -> Iterator[Remark]:
     lines = case.script.lines
     if not is_in_lines(_HEADER, lines, _LONGEST) or not is_in_lines(_RUN, lines, _LONGEST):
         return
+    if is_in_lines(_SH_IS_BASH, lines, _LONGEST):
+        return
+    case.script.budget.once("the first boot", 2 * len(lines), "the text around its commands")
     inside = False
     for number, line in enumerate(lines, 1):
         if line[:1].strip() and line[:1] not in "#-":
@@ -61,6 +66,7 @@ def filled_in_by_terraform(case: Case) -> Iterator[Remark]:
     lines = case.script.lines
     if not is_in_lines(_RESOURCE, lines, _LONGEST):
         return
+    case.script.budget.once("the first boot", 2 * len(lines), "the text around its commands")
     mark, known = "", set[str]()
     for number, line in enumerate(lines, 1):
         text = line[:_LONGEST]

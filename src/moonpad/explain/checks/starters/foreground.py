@@ -10,6 +10,7 @@ from moonpad.explain.programs import is_server
 
 _LEAVES: Final = re.compile(
     r"(?<!&)&(?![&>])|\b(?:timeout|tmux|screen|systemd-run|start-stop-daemon|daemonize|setsid)\b"
+    r"|\b(?:sbatch|kubectl|pm2|parallel|systemctl|supervisorctl)\b|[ ](?:-d|--detach)(?=[ ]|$)"
 )
 _MOST_LINES: Final = 40
 _LONGEST: Final = 1000

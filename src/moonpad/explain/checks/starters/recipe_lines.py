@@ -20,7 +20,7 @@ _LOST: Final = re.compile(
     r"[ \t]*[@+-]*[ \t]*(?:export[ \t]+(?P<name>\w+)=\S*|(?P<other>(?:source|\.|cd|pushd|(?:conda|mamba)[ \t]+activate)"
     r"(?:[ \t]+[^\s;&|]+)?))[ \t]*(?:;[ \t]*)?$"
 )
-_JUST: Final = re.compile(r"[a-z_]\w*[ \t]*:=[ \t]*[\"'`]|set[ \t]+[\w-]+[ \t]*:=")
+_JUST: Final = re.compile(r"^[a-z_]\w*[ \t]*:=[ \t]*[\"'`]|^set[ \t]+[\w-]+[ \t]*:=")
 _JUST_RECIPE: Final = re.compile(r"@?[A-Za-z_][\w-]*(?:[ \t]+[*+$]?\w[^:=\n]*)?:(?!=)[^\"'{]*$")
 _LONGEST: Final = 1000
 _MOST_LINES: Final = 60
@@ -52,7 +52,7 @@ def lost_between_lines(case: Case) -> Iterator[Remark]:
         recipe, tool = _recipe_of_just(case), "just"
     for number in recipe:
         match = _LOST.match(case.script.lines[number - 1][:_LONGEST])
-        if match is None or number >= case.commands[0].line:
+        if match is None or number >= case.commands[0].line or case.script.lines[number - 2].rstrip().endswith("\\"):
             continue
         what = match["name"] or match["other"].split()[0]
         message = f"{case.script.where(number)}: {tool} gives each line of a recipe a shell of its own: what {what} "

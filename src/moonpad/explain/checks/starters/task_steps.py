@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.engines.foreign_names import OF_LIBRARIES, VARIABLES
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.starters.foreground import holds_on, statement
 from moonpad.explain.documents.line_search import is_in_lines
@@ -17,7 +18,7 @@ _MODULE: Final = re.compile(
     r"[ \t]*(?:-[ \t]+)?(?:ansible\.(?:builtin|legacy)\.)?(?P<module>command|shell)[ \t]*:[ \t]*(?P<rest>.*)$"
 )
 _PLAYBOOK: Final = re.compile(
-    r"ansible\.(?:builtin|legacy)\.\w|^[ \t]*-?[ \t]*(?:hosts|become|gather_facts|register|changed_when)[ \t]*:"
+    r"ansible\.(?:builtin|legacy)\.\w|^[ \t]*-?[ \t]*(?:become|gather_facts|register|changed_when|become_user)[ \t]*:"
 )
 _OF_SHELL: Final = re.compile(r"^(?P<set>[A-Z_][A-Z0-9_]*=)\S*[ \t]|[ \t](?P<sign>&&|\|\||\||;|>>?|2>&1|&)(?:[ \t]|$)")
 _FOLDED: Final = re.compile(r"[|>][+-]?[ \t]*$")
@@ -49,6 +50,8 @@ def command_without_shell(case: Case) -> Iterator[Remark]:
     _, last = statement(case)
     text = _text_of(lines[number - 1 : max(last, own)])
     match = _OF_SHELL.search(text)
+    if text.startswith(("[", "- ", "argv:")):
+        return  # a list of words, of another tool
     if match is None or text.startswith(("bash ", "sh ", "/bin/bash ", "/bin/sh ")):
         return
     sign = match["set"] or match["sign"]
@@ -94,11 +97,16 @@ def export_of_other_step(case: Case) -> Iterator[Remark]:
     around = _step_around(lines, own, _STEP)
     if around is None:
         return
+    _, last = statement(case)
+    own_text = "\n".join(lines[own - 1 : last])
     for number in range(max(1, around[0] - _FARTHEST), around[0]):
         match = _EXPORT.match(lines[number - 1][:_LONGEST])
-        if match is None or any("GITHUB_ENV" in line for line in lines[number - 1 : around[0]]):
+        between = lines[number - 1 : around[0]]
+        if match is None or any("GITHUB_ENV" in line or _WORKFLOW.match(line) for line in between):
             continue
         name = match["name"]
+        if not (VARIABLES.fullmatch(name) or OF_LIBRARIES.fullmatch(name) or f"${name}" in own_text):
+            continue  # for that step itself
         message = f"{case.script.where(number)}: {name} is exported in a step of its own, whose shell ends with it: "
         message += "the step that starts the engine does not have it"
         remedy = f'write echo "{name}=…" >> "$GITHUB_ENV", or env: at the job'

@@ -22,6 +22,7 @@ _SIGN: Final = re.compile(
 _OTHER_SHELL: Final = re.compile(r"(?:^|>)[ \t]*(?:wsl\b|ssh[ \t]|bash\b)|-it?[ \t].*\bbash[ \t]*$|^[ \t]*\w+@[\w.-]+:")
 _LIST: Final = re.compile(r"\$env:(?P<name>\w+)[ \t]*=[ \t]*(?P<value>\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})+)[ \t]*(?:;|$)")
 _JSON: Final = re.compile(r"(?<![\w\"])'[ \t]*[{\[]")
+_WINDOWS: Final = re.compile(r"\b[A-Za-z]:\\|\.exe\b|\$env:|%\w+%|\bwindows\b|powershell|docker desktop", re.IGNORECASE)
 _LONGEST: Final = 1000
 _FARTHEST: Final = 60
 
@@ -43,6 +44,7 @@ def backslash_of_unix(case: Case) -> Iterator[Remark]:
 
 def comma_of_powershell(case: Case) -> Iterator[Remark]:
     """`$env:CUDA_VISIBLE_DEVICES=0,1`: a list, which becomes `0 1`."""
+    case.script.budget.once("lines of Windows", len(case.script.lines), "the text around its commands")
     for number, line in enumerate(case.script.lines, 1):
         match = _LIST.search(line[:_LONGEST]) if "$env:" in line else None
         if match is not None:
@@ -95,7 +97,14 @@ def _kind(case: Case) -> str:
             return "power" if prompt["power"] else "cmd"
         if number < own and (fence := _FENCE.match(text)) is not None:
             language = fence["language"].lower()
-            return "power" if language in _POWERSHELL else "cmd" if language in _CMD else kind if not language else ""
+            named = "power" if language in _POWERSHELL else "cmd" if language in _CMD else ""
+            if (
+                named
+                and not kind
+                and not any(_WINDOWS.search(line[:_LONGEST]) for line in lines if not _FENCE.match(line))
+            ):
+                return ""  # some pages call every command so
+            return kind or named if named or not language else ""
         if not kind and (sign := _SIGN.search(text)) is not None:
             kind = "cmd" if sign["cmd"] else "power"
     return kind
