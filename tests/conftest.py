@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -241,6 +242,23 @@ def moonpad(tmp_path: Path) -> Moonpad:
         "NO_COLOR": "1",
     }
     return Moonpad(home, env)
+
+
+@pytest.fixture(scope="session")
+def _kept_by_explain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cache that a first `explain` leaves: to make it takes seconds of the processor."""
+    home = tmp_path_factory.mktemp("explained")
+    (home / "start.txt").write_text("vllm serve moonshotai/Kimi-K2-Thinking --tensor-parallel-size 8\n")
+    command = (sys.executable, "-m", "moonpad", "explain", "--file", "start.txt")
+    env = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
+    subprocess.run(command, env=env, cwd=home, capture_output=True, timeout=120, check=False)
+    return home / "cache"
+
+
+@pytest.fixture
+def explained_before(moonpad: Moonpad, _kept_by_explain: Path) -> None:
+    """The home of `moonpad` has what an earlier `explain` kept; tests/unit/store compares with what it says without."""
+    shutil.copytree(_kept_by_explain, moonpad.home / "cache")
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,15 @@ def _is_of_gguf(option: Occurrence, parsed: Parsed) -> bool:
     return option is not gguf and len(folders) == 2 and len({*folders}) == 1
 
 
+def has_a_successor(command: Command, version: str) -> bool:
+    """Whether a finding replaces the program by another one, in that release ("" is the newest)."""
+    program = program_named(command.program)
+    if program is None or (removal := program.removal) is None or command.fork:
+        return False
+    told = changes(removal.program, version or None)
+    return any(change.flag == removal.flag and change.kind == "removed" for change in told)
+
+
 def removed_program_remarks(command: Command, version: Version, parsed: Parsed) -> Iterator[Remark]:
     """The finding for a program that was removed, with the command for its successor as edits."""
     program = program_named(command.program)

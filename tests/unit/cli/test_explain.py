@@ -9,6 +9,8 @@ import pytest
 
 from tests.conftest import Moonpad
 
+pytestmark = pytest.mark.usefixtures("explained_before")
+
 SEEDS = Path(__file__).resolve().parents[2] / "seeds"
 PARSERS = ("--enable-auto-tool-choice", "--tool-call-parser", "kimi_k2", "--reasoning-parser", "kimi_k2")
 SERVE = ("vllm", "serve", "moonshotai/Kimi-K2-Thinking", "--tensor-parallel-size", "8")

@@ -13,6 +13,8 @@ import pytest
 
 from tests.conftest import Moonpad
 
+pytestmark = pytest.mark.usefixtures("explained_before")
+
 RECORDED = Path(__file__).parents[1] / "facts/recorded"
 SLEEPER = """#!{python}
 import subprocess, time

@@ -19,6 +19,7 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.manifests.option_sources import following
+from moonpad.explain.removed_programs import has_a_successor
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.spelling import is_another_number
 from moonpad.values.checkpoint import Checkpoint
@@ -90,8 +91,14 @@ def parser_remarks(
             sure = line.build is None and recorded and (not version or not first or since(version, first))
             yield remark if sure else _doubted(remark, parser_given or "")
     later = (reading.node.node_rank or 0) > 0  # which answers no client
-    by_others = command.made or command.program in OLD_PROGRAMS  # which have no parsers
-    by_others = by_others or is_other(checkpoint) or _is_measured(command, script) or _is_a_table(command, script)
+    without_parsers = command.program in OLD_PROGRAMS and not has_a_successor(command, version)
+    by_others = (
+        command.made
+        or without_parsers
+        or is_other(checkpoint)
+        or _is_measured(command, script)
+        or _is_a_table(command, script)
+    )
     if name and not later and not by_others and not writes_no_text(command, reading, name):
         yield from _lacking(length, reading, engine, version, name, command.fork)
 
