@@ -14,6 +14,7 @@ from moonpad.explain.documents.hcl import is_hcl, read_containers, scripts_of
 from moonpad.explain.documents.makefile import is_makefile, read_makefile
 from moonpad.explain.documents.pm2_apps import is_of_pm2, read_apps
 from moonpad.explain.documents.source_strings import is_source, read_strings
+from moonpad.explain.documents.supervisor_programs import is_of_supervisor, read_programs
 from moonpad.explain.documents.systemd_unit import is_unit, read_unit, writes_units
 from moonpad.explain.manifests.pod_description import is_pod_description, read_pod_description
 from moonpad.explain.python.signs import is_python
@@ -66,7 +67,13 @@ _MANIFEST: Final = re.compile(
 
 def is_file(text: str) -> bool:
     """Whether a block is none of the shell's, whatever language it names: manifests stand in fences of `shell` too."""
-    return is_unit(text) or is_dockerfile(text) or is_program(text) or _MANIFEST.match(text) is not None
+    return (
+        is_unit(text)
+        or is_of_supervisor(text)
+        or is_dockerfile(text)
+        or is_program(text)
+        or _MANIFEST.match(text) is not None
+    )
 
 
 _OBJECT: Final = ("apiVersion:", "#")
@@ -129,6 +136,8 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
         if read_python(text, start, state):
             return True
     if is_hcl(text) and _read_hcl(text, start, state):
+        return True
+    if is_of_supervisor(text) and read_programs(text, start, state):
         return True
     if is_of_pm2(text) and read_apps(text, start, state):
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.explain.script import read_script
 from tests.unit.explain.judging import ask
 
 SERVE = "vllm serve moonshotai/Moonlight-16B-A3B-Instruct --trust-remote-code --port 8000"
@@ -233,3 +234,30 @@ def test_a_heredoc_of_a_shell_beside_terraform() -> None:
 def test_a_line_that_goes_on_from_the_one_above() -> None:
     recipe = f"PORT := 8000\nserve:\n\tbash -c ' \\\n\texport A=1; \\\n\t{SERVE}'\n"
     assert told(recipe, "A") == []
+
+
+SUPERVISED = """; /etc/supervisor/conf.d/kimi.conf
+[supervisord]
+nodaemon=true
+
+[program:kimi]
+command=/opt/vllm/bin/vllm serve Qwen/Qwen3-8B
+  --tensor-parallel-size 2 --port 8000  ; the server
+environment=CUDA_VISIBLE_DEVICES="0,1",HF_HOME=/data/hf
+autostart=true
+
+[program:other]
+command=/usr/bin/redis-server
+"""
+
+
+def test_a_file_of_supervisord_is_read() -> None:
+    (command,) = [each for each in read_script(SUPERVISED).commands if each.program == "vllm serve"]
+    assert [word.text for word in command.argv] == ["Qwen/Qwen3-8B", "--tensor-parallel-size", "2", "--port", "8000"]
+    assert command.env["CUDA_VISIBLE_DEVICES"].text.endswith("0,1")
+    assert command.env["HF_HOME"].text.endswith("/data/hf")
+
+
+def test_a_fence_with_a_file_of_supervisord_is_read() -> None:
+    script = read_script(f"The file:\n\n```ini\n{SUPERVISED}```\n")
+    assert [each.program for each in script.commands if each.program != "other"] == ["vllm serve"]
