@@ -196,3 +196,22 @@ def test_a_file_of_variables_needs_no_export() -> None:
 def test_a_file_that_nothing_reads_is_told() -> None:
     (finding,) = said(ENV_FILE + UNIT_BELOW.format("Environment=A=1"), "without export")
     assert finding.severity is Severity.WARNING
+
+
+SHOWN_FILE = """cat vllm.env
+HF_TOKEN={value}
+HF_HUB_ENABLE_HF_TRANSFER=1
+
+{start} --env-file vllm.env --gpus all vllm/vllm-openai:v0.32.0 --model moonshotai/Kimi-K2.5
+"""
+
+
+@pytest.mark.parametrize(("value", "expected"), [('"hf_abc"', 1), ("'hf_abc'", 1), ("hf_abc", 0)])
+def test_quotes_in_a_file_of_docker_run(value: str, expected: int) -> None:
+    text = SHOWN_FILE.format(value=value, start="docker run")
+    assert len(said(text, "leaves the quotes in the value")) == expected
+
+
+def test_quotes_in_a_file_of_compose() -> None:
+    text = SHOWN_FILE.format(value='"hf_abc"', start="docker compose") + f"\n{SERVE}\n"
+    assert said(text, "leaves the quotes in the value") == []
