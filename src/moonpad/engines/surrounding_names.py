@@ -135,6 +135,8 @@ NO_HEALTH: Final[Mapping[str, re.Pattern[str]]] = dict.fromkeys(
     re.compile(r"/(?:v1|api|api/v1)/(?:health|ready|live)(?:z|y|ness|iness)?/?|/api/version"),
 )
 """Addresses that these engines lack and others have: llama.cpp has /v1/health."""
+WITHOUT_OLLAMA: Final = frozenset({"vllm", "vllm-ascend", "tensorrt-llm"})
+"""Engines that have none of Ollama's addresses: SGLang, KTransformers and llama.cpp have some of them."""
 NAMES_OF_SERVICES: Final[Mapping[str, str]] = {"vllm": "vllm", "vllm-ascend": "vllm"}
 """The name of a Service of Kubernetes for which it sets a variable that the engine reads itself: VLLM_PORT
 (https://docs.vllm.ai/en/latest/configuration/env_vars.html)."""

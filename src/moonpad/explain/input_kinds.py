@@ -7,15 +7,18 @@ from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.engines.log_lines import end_without_log, without
-from moonpad.explain.commands import Word
+from moonpad.explain.commands import HereFile, Word
 from moonpad.explain.documents.catalogues import read_catalogue
 from moonpad.explain.documents.dockerfile import end_of_dockerfile, is_dockerfile, read_dockerfile
 from moonpad.explain.documents.hcl import is_hcl, read_containers, scripts_of
 from moonpad.explain.documents.makefile import is_makefile, read_makefile
+from moonpad.explain.documents.pm2_apps import is_of_pm2, read_apps
 from moonpad.explain.documents.source_strings import is_source, read_strings
+from moonpad.explain.documents.supervisor_programs import is_of_supervisor, read_programs
 from moonpad.explain.documents.systemd_unit import is_unit, read_unit, writes_units
 from moonpad.explain.manifests.pod_description import is_pod_description, read_pod_description
 from moonpad.explain.python.signs import is_python
+from moonpad.explain.shell.env_files import DEFAULT
 from moonpad.explain.shell.interpreter import ScriptState, Shell
 from moonpad.explain.shell.terminal_session import without_prompts
 from moonpad.explain.source_text import Source
@@ -34,6 +37,11 @@ _LED_SERVICES: Final = re.compile(
     r"(?=services:[ \t]*\n[ ]{1,8}[\w.-]+:[ \t]*\n)"
 )
 """What a person writes above the services of Compose."""
+_DOT_ENV: Final = re.compile(
+    r"^[ \t#$*`]*(?:cat[ \t]+)?(?:\./)?\.env[ \t]*:?[*`]*[ \t]*\n(?:[ \t]*\n)?"
+    r"(?P<text>(?:[A-Za-z_]\w*=[^\n]*\n|#[^\n]*\n)+)",
+    re.MULTILINE,
+)
 _CONFIG_MAP: Final = re.compile(
     r"""["']?kind["']?:[ \t]*["']?(?:ConfigMap|Secret)\b|^(?:configMap|secret)Generator:""", re.MULTILINE
 )
@@ -59,7 +67,13 @@ _MANIFEST: Final = re.compile(
 
 def is_file(text: str) -> bool:
     """Whether a block is none of the shell's, whatever language it names: manifests stand in fences of `shell` too."""
-    return is_unit(text) or is_dockerfile(text) or is_program(text) or _MANIFEST.match(text) is not None
+    return (
+        is_unit(text)
+        or is_of_supervisor(text)
+        or is_dockerfile(text)
+        or is_program(text)
+        or _MANIFEST.match(text) is not None
+    )
 
 
 _OBJECT: Final = ("apiVersion:", "#")
@@ -123,6 +137,10 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
             return True
     if is_hcl(text) and _read_hcl(text, start, state):
         return True
+    if is_of_supervisor(text) and read_programs(text, start, state):
+        return True
+    if is_of_pm2(text) and read_apps(text, start, state):
+        return True
     if is_source(text) and not _is_parsed(text) and read_strings(text, start, state):
         return True
     if _JSON.match(text) and read_catalogue(text, start, state):
@@ -133,8 +151,17 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
         return read_manifest(_SURROGATE.sub(_BLANK, _without_log(text)), start, state)
     services = _LED_SERVICES.match(text)
     if led := _LED.match(text) or (services if services and not SPEAKING.search(services[0]) else None):
+        _keep_variables(led[0], start, state)
         return read_kind(text[led.end() :], start + led.end(), state)
     return False
+
+
+def _keep_variables(above: str, start: int, state: ScriptState) -> None:
+    """The file .env that a person shows above the services, by its name on a line of its own."""
+    shown = _DOT_ENV.search(above)
+    if shown is not None and DEFAULT not in state.files:
+        line = state.text.clean.count("\n", 0, start + shown.start("text")) + 1
+        state.files[DEFAULT] = HereFile(DEFAULT, shown["text"], line)
 
 
 def _without_log(text: str) -> str:

@@ -24,6 +24,8 @@ SIGNS = {
     "manifests": "      containers:\n      - name: main",
     "containers": "docker run --gpus all vllm/vllm-openai:v0.11.0",
     "pools": "# the decode pool",
+    "programs": "import subprocess",
+    "starters": "[program:kimi]",
     "clients": "curl http://localhost:8000/v1/models",
 }
 

@@ -216,3 +216,22 @@ def test_the_content_of_a_file_that_a_container_reads(lead: str, option: str, *,
     )
     messages = [each.message for one in ask(text) for each in one.findings]
     assert any("set without export" in each for each in messages) == told
+
+
+SHOWN_FILE = """cat vllm.env
+HF_TOKEN={value}
+HF_HUB_ENABLE_HF_TRANSFER=1
+
+{start} --env-file vllm.env --gpus all vllm/vllm-openai:v0.32.0 --model moonshotai/Kimi-K2.5
+"""
+
+
+@pytest.mark.parametrize(("value", "expected"), [('"hf_abc"', 1), ("'hf_abc'", 1), ("hf_abc", 0)])
+def test_quotes_in_a_file_of_docker_run(value: str, expected: int) -> None:
+    text = SHOWN_FILE.format(value=value, start="docker run")
+    assert len(said(text, "leaves the quotes in the value")) == expected
+
+
+def test_quotes_in_a_file_of_compose() -> None:
+    text = SHOWN_FILE.format(value='"hf_abc"', start="docker compose") + f"\n{SERVE}\n"
+    assert said(text, "leaves the quotes in the value") == []

@@ -21,6 +21,14 @@ from moonpad.values.records import replace
 _YAML: Final = r"""^[ \t]*(?:-[ ]+)?["']?[\w./-]+["']?[ \t]*:(?:[ \t]|$)|[{\[]"""
 _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("models", "releases", "nodes", "memory", "options", "shell"), ()),
+    "programs": (
+        *(r"^(?:import|from) \w", "subprocess", r"os\.system", "model_loading_config", r"^[ \t]*!\w", "cell_type"),
+    ),
+    "starters": (
+        *("^\t", r"^\w+[ ]*:=", "ansible", "hosts:", "become:", "register:", "runs-on", "pipeline", r"node[ ]*[({]"),
+        *(r"\[program:", "cloud-?config", "runcmd", "user_data", "resource[ ]", r"\$env:", r"\b[A-Z]:\\", "powershell"),
+        *("pwsh", "ps1", "```(?:cmd|bat)", "echo off", r"[ ]\^$", r"apps[\"']?[ ]*:"),
+    ),
     "installs": (
         *("pip", "install", "clone", "huggingface", "download", "modelscope", "make", "build", "wget", "conda"),
         *("ARCH", r"\b(?:git|uv|hf|apt)\b", "nvidia-driver", "nvidia-dkms"),

@@ -15,6 +15,9 @@ from moonpad.explain.source_text import Source
 _CONTAINERS: Final = re.compile(r"^([ \t]*)Containers:[ \t]*$", re.MULTILINE)
 _LISTED: Final = re.compile(r"^([ \t]+)(Command|Args):[ \t]*$", re.MULTILINE)
 _CONTAINER: Final = re.compile(r"^([ \t]+)([\w.-]+):[ \t]*$", re.MULTILINE)
+_DESCRIBES: Final = re.compile(r"\bkubectl\b.*\bdescribe\b|\bName:[ \t]")
+_ID: Final = re.compile(r"^[ \t]+(?:Image|Container ID|State|Ready):[ \t]", re.MULTILINE)
+"""Fields that kubectl prints, and no file has."""
 _FIELD: Final = re.compile(r"^[ \t]+(Image|Limits|nvidia\.com/gpu|amd\.com/gpu):[ \t]*(\S+)[ \t]*$", re.MULTILINE)
 _VARIABLE: Final = re.compile(r"^([ \t]+)([A-Za-z_]\w*):[ \t]+(\S.*)$", re.MULTILINE)
 _SELECTOR: Final = re.compile(r"^(?:Node-Selectors:)?[ \t]+[\w./-]+=(\S+)[ \t]*$", re.MULTILINE)
@@ -23,7 +26,10 @@ _SELECTOR: Final = re.compile(r"^(?:Node-Selectors:)?[ \t]+[\w./-]+=(\S+)[ \t]*$
 def is_pod_description(text: str) -> bool:
     """Whether containers with a list of words stand in it as kubectl prints them."""
     containers = _CONTAINERS.search(text)
-    return containers is not None and text.lstrip().startswith("Name:") and bool(_LISTED.search(text))
+    if containers is None or not _LISTED.search(text):
+        return False
+    above = text[: containers.start()].strip()
+    return above.startswith("Name:") or ((not above or _DESCRIBES.search(above) is not None) and bool(_ID.search(text)))
 
 
 def read_pod_description(text: str, start: int, state: ScriptState) -> None:

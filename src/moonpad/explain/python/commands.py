@@ -12,8 +12,10 @@ from moonpad.explain.commands import Word, cut
 from moonpad.explain.programs import is_server, starts_with_options
 from moonpad.explain.prose_commands import is_prose
 from moonpad.explain.python.data import Listing, Table, Text
+from moonpad.explain.python.docker_calls import read_docker_call
 from moonpad.explain.python.engines import EngineOptions
 from moonpad.explain.shell.interpreter import Shell
+from moonpad.explain.shell.one_item import apart
 from moonpad.explain.shell.scope import Scope
 from moonpad.explain.source_text import Source
 from moonpad.values.records import replace
@@ -31,7 +33,8 @@ def emit(value: Text | Listing | Table, options: EngineOptions, environment: Map
     """A list of words is a command, a text with an engine's name is read as by a shell, a table may hold options."""
     state = options.state
     if isinstance(value, Table):
-        options.read(value)
+        if not read_docker_call(value, whole, state, environment):
+            options.read(value)
         return
     scope = Scope({**environment, **value.environment})
     commands_before, problems_before = len(state.commands), len(state.problems.items)
@@ -41,7 +44,7 @@ def emit(value: Text | Listing | Table, options: EngineOptions, environment: Map
         if value.used or not words or value.in_shell:
             return
         state.arms[:] = value.arms
-        Shell(state, whole, scope).command(words)
+        Shell(state, whole, scope).command([part for word in words for part in apart(word, state)])
     elif not value.in_shell and (value.used or any(_stands_for_itself(source) for source in value.sources)):
         return
     elif MENTION.search(value.word.text) and " " in value.word.text.strip():

@@ -14,6 +14,7 @@ from typing import Final
 from moonpad.catalog.options import option_set, releases_with
 from moonpad.catalog.options.option import Option
 from moonpad.engines import foreign_names as names
+from moonpad.engines.python_names import MEANT
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import program_named
 from moonpad.explain.python.chutes import read_chute
@@ -185,6 +186,12 @@ def _former(program: str, name: str) -> Option | None:
     return recorded.named(flag) if recorded is not None else None
 
 
+def _meant(program: str, name: str, fields: Mapping[str, Value]) -> str:
+    """What an argument that the library does not have is called there, `tensor_parallel`; else itself."""
+    other = MEANT.get(program, {}).get(name, "")
+    return other if other.isidentifier() and other not in fields else name
+
+
 def _argv(program: str, table: Table, fields: Mapping[str, Value]) -> Iterator[Word]:
     """The model first, then each argument that is an option, and what `**kwargs` may hold."""
     named = program_named(program)
@@ -197,7 +204,8 @@ def _argv(program: str, table: Table, fields: Mapping[str, Value]) -> Iterator[W
         yield replace(table.at, text="${model}", unresolved=("model",))
     cache = fields.get("kv_cache_config")
     others = {f"kv_cache_{name}": value for name, value in cache.fields.items()} if isinstance(cache, Table) else {}
-    for name, value in {**fields, **others}.items():
+    for given, value in {**fields, **others}.items():
+        name = _meant(program, given, fields)
         option = (_option(program, name) or _former(program, name)) if name not in _MODEL else None
         if option is not None:
             yield from _words(option, value)

@@ -31,15 +31,31 @@ def numbers_among_words(tree: ast.Module, places: Places, state: ScriptState) ->
         if not isinstance(call, ast.Call) or not call.args or not _starts(call.func, imported):
             continue
         words = list(_words(call.args[0], nodes))
-        if not any(isinstance(word.value, str) and MENTION.search(word.value) for word in words):
+        if not any(isinstance(value := _value(word, nodes), str) and MENTION.search(value) for word in words):
             continue
-        number = next((word for word in words if type(word.value) in (int, float)), None)
+        number = next((word for word in words if type(_value(word, nodes)) in (int, float)), None)
         if number is not None:
             begin, end = places.of(number)
             text = places.written(begin, end)
             message = f"{text} is a number, and subprocess takes texts alone: TypeError, and nothing is started"
-            state.problems.add(NUMBER_AS_WORD, begin, end, message, f'write "{text}", and so for the others')
+            right = f'"{text}"' if isinstance(number, ast.Constant) else f"str({text})"
+            state.problems.add(NUMBER_AS_WORD, begin, end, message, f"write {right}, and so for the others")
             return
+
+
+def _value(word: ast.expr, nodes: list[ast.AST]) -> object:
+    """Of a constant, and of a name that the program sets once, to a constant."""
+    if isinstance(word, ast.Constant):
+        return word.value
+    if not isinstance(word, ast.Name) or any(isinstance(node, ast.arg) and node.arg == word.id for node in nodes):
+        return None
+    stored = [node for node in nodes if isinstance(node, ast.Name) and node.id == word.id and _is_stored(node)]
+    values = [node.value for node in nodes if isinstance(node, ast.Assign | ast.AnnAssign) and _sets(node, word.id)]
+    return values[0].value if len(stored) == len(values) == 1 and isinstance(values[0], ast.Constant) else None
+
+
+def _is_stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
 
 
 def _starts(function: ast.expr, imported: set[str]) -> bool:
@@ -56,10 +72,10 @@ def _is(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def _words(given: ast.expr, nodes: list[ast.AST]) -> Iterator[ast.Constant]:
-    """The constants of a list, and of one under a name that is set once, with what is added to it."""
+def _words(given: ast.expr, nodes: list[ast.AST]) -> Iterator[ast.expr]:
+    """The constants and names of a list, and of one under a name that is set once, with what is added to it."""
     if isinstance(given, ast.List):
-        yield from (item for item in given.elts if isinstance(item, ast.Constant))
+        yield from (item for item in given.elts if isinstance(item, ast.Constant | ast.Name))
     if not isinstance(given, ast.Name):
         return
     name = given.id

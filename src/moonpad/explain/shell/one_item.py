@@ -23,5 +23,9 @@ def apart(word: Word, state: ScriptState, *, told: bool = True) -> Sequence[Word
     if told and word.pieces:
         start, end = word.pieces[0].source_start, word.pieces[-1].source_end
         message = f"one item of the list is one argument: {flag} and its value reach the program as one word"
-        state.problems.add(ONE_ITEM, start, end, message, f"write them as two items, or as {flag}={value}")
+        remedy = f"write them as two items, or as {flag}={value}"
+        if any(part.startswith("--") for part in value.split()):
+            message = f"one item of the list is one argument: {flag} and all behind it reach the program as one word"
+            remedy = "write each as an item of its own, or the whole list as one text"
+        state.problems.add(ONE_ITEM, start, end, message, remedy)
     return [replace(word, text=text, pieces=()) for text in (flag, *value.split())]

@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from moonpad.engines.foreign_names import SPEAKING
+from moonpad.engines.foreign_names import SPEAKING, STARTERS
 from moonpad.explain.commands import Command
 from moonpad.explain.programs import is_server, program_table
 
+_CELL: Final = re.compile(rf"^([ \t]*)!(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*{STARTERS}[ \t])", re.MULTILINE)
+"""The mark of a notebook before a line for a shell, `!vllm serve …`."""
 SESSIONS: Final = frozenset({"console", "shell-session", "shellsession", "terminal"})
 """Languages of fences."""
 _OF_SHELL: Final = (
@@ -64,6 +66,7 @@ def without_prompts(text: str) -> str:
     """Of a paste that has no fences: blanks where a prompt with a user and a host stands; the rest may be typed too."""
     text = _BOLD.sub(lambda match: f"  {match[1]}  ", text) if "**" in text else text
     text = _ARROW.sub(lambda match: " " * len(match[0]), text) if "> " in text else text
+    text = _CELL.sub(lambda match: f"{match[1]} ", text) if "!" in text else text
     dollars = _DOLLAR.search(text) is not None
     if not dollars and not _SIGNS.search(text):
         return text

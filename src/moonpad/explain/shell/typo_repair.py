@@ -26,9 +26,13 @@ def as_meant(command: Command, script: Script) -> tuple[Command, tuple[Remark, .
         problem for problem in script.problems if problem.code in ("stray-dollar", "dash", "quotes", ONE_ITEM)
     ]
     script.budget.work(len(words) * len(repairable) // 2, "its quotes and dashes")
+    told = set[tuple[int, int]]()
     for at, word in enumerate(command.argv):
         for problem in repairable:
             if problem.code == ONE_ITEM and _stands_at(word, problem) and word.text.startswith("-"):
+                if (problem.line, problem.column) in told:
+                    continue  # one item with several options
+                told.add((problem.line, problem.column))
                 where = shortened(word.text)
                 repair = make_remark(Severity.ERROR, Code.INVALID_VALUE, where, problem.message, problem.remedy, at=at)
                 repairs.append(replace(repair, read_as_meant=True))

@@ -1,4 +1,4 @@
-"""What nginx passes on, against the server of the same text: the port of its upstream, the path that it cuts off."""
+"""What nginx or Caddy passes on, against the server of the same text: the port of its upstream, the path cut off."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
-_PASSES: Final = re.compile(r"\bproxy_pass[ ]+http")
+_PASSES: Final = re.compile(r"\bproxy_pass[ ]+http|\breverse_proxy[ ]+\S")
 _LOCATION: Final = re.compile(r"\blocation[ ]+(?:=[ ]*|\^~[ ]*)?(?P<path>/v1)/?[ ]*\{")
 _ANY_LOCATION: Final = re.compile(r"\blocation\b")
 _CUT: Final = re.compile(r"\bproxy_pass[ ]+https?://[^/;\s$]+/;")
 _TARGET: Final = re.compile(
-    r"(?:\bproxy_pass[ ]+http://|\bserver[ ]+)(?:127\.0\.0\.1|localhost):(?P<port>\d{2,5})[/;\s]"
+    r"(?:\bproxy_pass[ ]+http://|\bserver[ ]+|\breverse_proxy[ ]+(?:/\S*[ ]+)?(?:http://)?)(?:127\.0\.0\.1|localhost):(?P<port>\d{2,5})(?:[/;\s]|$)"
 )
+_CADDY: Final = "reverse_proxy"
 _LONGEST: Final = 500
 
 
@@ -38,7 +39,8 @@ def passed_on(case: Case) -> Iterator[Remark]:
         (other,) = asked
         elsewhere = re.compile(rf"(?<!\d){other}(?!\d)")
         if not any(elsewhere.search(_TARGET.sub("", line)) for line in lines):
-            what = f"nginx passes requests on to port {other}, and the server listens on {port}: 502"
+            name = "Caddy" if _CADDY in found[0][1].group() else "nginx"
+            what = f"{name} passes requests on to port {other}, and the server listens on {port}: 502"
             told = found[0][0], what, f"write port {port} there"
     inside = False
     for number, line in enumerate(lines, 1):
@@ -48,6 +50,7 @@ def passed_on(case: Case) -> Iterator[Remark]:
             what = "the / behind the address of proxy_pass cuts /v1 off, and the server answers 404"
             told = number, what, "leave the / behind the port out"
     if told is not None:
+        where = "reverse_proxy" if _CADDY in lines[told[0] - 1] else "proxy_pass"
         message = f"{script.where(told[0])}: {told[1]}"
-        remark = make_remark(Severity.WARNING, Code.CONFLICT, "proxy_pass", message, told[2])
+        remark = make_remark(Severity.WARNING, Code.CONFLICT, where, message, told[2])
         yield replace(remark, command=None)

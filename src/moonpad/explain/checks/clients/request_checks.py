@@ -23,6 +23,7 @@ from moonpad.explain.checks.clients.request_releases import field_of_release
 from moonpad.explain.checks.clients.request_shapes import shape_of_request
 from moonpad.explain.checks.clients.requests_of_gguf import embeddings_of_writer, picture_without_projector
 from moonpad.explain.checks.clients.tunnels import environment_not_made, localhost_of_container, target_of_tunnel
+from moonpad.explain.checks.clients.web_front import WEB_FRONT
 from moonpad.explain.checks.containers.compose_addresses import address_of_service
 from moonpad.explain.checks.manifests.ingress_targets import target_of_ingress
 from moonpad.explain.checks.pools.router_roles import roles_of_router
@@ -52,6 +53,7 @@ REQUEST_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     variables_of_client,
     address_of_evaluation,
     passed_on,
+    *WEB_FRONT,
     field_of_release,
     length_of_measurement,
     data_of_measurement,

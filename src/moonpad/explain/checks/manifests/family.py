@@ -10,12 +10,14 @@ from moonpad.explain.checks.manifests.chart_ports import chart_port
 from moonpad.explain.checks.manifests.claims_of_nodes import claim_of_one_node
 from moonpad.explain.checks.manifests.config_map_files import files_of_maps
 from moonpad.explain.checks.manifests.container_fields import misplaced_field, options_as_command
+from moonpad.explain.checks.manifests.described_pods import described_patience
 from moonpad.explain.checks.manifests.gateway_labels import label_of_gateway
 from moonpad.explain.checks.manifests.group_pods import idle_devices, ranks_of_cluster, unlike_images
 from moonpad.explain.checks.manifests.helm_charts import chart_of_repository
 from moonpad.explain.checks.manifests.host_paths import weights_of_node
 from moonpad.explain.checks.manifests.key_references import key_references
 from moonpad.explain.checks.manifests.manifest_variables import variable_not_set
+from moonpad.explain.checks.manifests.merged_lists import list_of_patch
 from moonpad.explain.checks.manifests.namespace_quota import namespace_quota
 from moonpad.explain.checks.manifests.pod_devices import POD_DEVICES
 from moonpad.explain.checks.manifests.pod_memory import memory_of_container
@@ -58,6 +60,8 @@ FAMILY: Final[tuple[Check, ...]] = (
     claim_of_one_node,
     weights_of_node,
     probe_patience,
+    described_patience,
+    list_of_patch,
     ordered_pods,
     rank_of_template,
     service_of_set,

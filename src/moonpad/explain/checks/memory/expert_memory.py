@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -65,6 +65,11 @@ _NODES: Final = (
     re.compile(r"(?<![\w.])(?P<nodes>[248])[ ]?(?:颗|路|sockets?|NUMA nodes?)(?!\w)", re.IGNORECASE),
     re.compile(r"(?:双路|dual[- ](?:socket|CPU|Xeon|EPYC))", re.IGNORECASE),
 )
+_WSL: Final = re.compile(r"[ \t]*\[wsl2\][ \t]*$", re.IGNORECASE)
+_MEMORY_OF_WSL: Final = re.compile(
+    r"[ \t]*memory[ \t]*=[ \t]*(?P<size>\d{1,6})[ \t]*(?P<unit>GB|MB)[ \t]*$", re.IGNORECASE
+)
+_KEYS_OF_WSL: Final = 12
 _LONGEST: Final = 400
 _LEAST_LEFT: Final = 0.6
 """Of the experts in RAM, where how many lie on the devices is not known."""
@@ -156,9 +161,20 @@ def memory_of_host(case: Case) -> Iterator[Remark]:
 def spoken_ram(lines: tuple[str, ...]) -> frozenset[float]:
     """GB of host memory, none where a line tells that of a part of the machine."""
     begun = [line[:_LONGEST] for line in lines]
+    if (given := _of_wsl(begun)) is not None:
+        return frozenset({given})
     if any(_EACH.search(line) for line in begun):
         return frozenset()
     return frozenset(size for line in begun for size in _sizes(line))
+
+
+def _of_wsl(lines: Sequence[str]) -> float | None:
+    """GB that .wslconfig leaves to the machine of Linux, of which it sees no more."""
+    first = next((number for number, line in enumerate(lines) if _WSL.match(line)), len(lines))
+    for line in lines[first + 1 : first + _KEYS_OF_WSL]:
+        if (match := _MEMORY_OF_WSL.match(line)) is not None:
+            return float(match["size"]) / (1 if match["unit"].upper() == "GB" else 1000)
+    return None
 
 
 def experts_in_ram(case: Case) -> tuple[float, str]:

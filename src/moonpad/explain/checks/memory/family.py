@@ -31,6 +31,7 @@ from moonpad.explain.checks.memory.serving_checks import (
 )
 from moonpad.explain.checks.memory.shared_devices import shares_of_devices
 from moonpad.explain.checks.memory.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
+from moonpad.explain.checks.memory.shown_memory import shown_memory
 from moonpad.explain.checks.memory.spoken_machines import spoken_machines
 from moonpad.explain.checks.memory.spoken_single_device import spoken_single_device
 from moonpad.explain.checks.memory.stack_memory import memory_of_stack
@@ -75,6 +76,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     ram_of_container,
     largest_alone,
     *SHARED_MEMORY_CHECKS,
+    shown_memory,
     memory_of_stack,
     image_without_ray,
     bus_error,

@@ -16,7 +16,7 @@ from moonpad.values.records import replace
 from moonpad.values.versions import is_final
 
 _LONGEST: Final = 500
-_MESSAGES: Final = re.compile(r"(?P<name>[A-Za-z_]\w*)[ ]*(?::[^=\n]{1,60})?=[ ]*\[+[ ]*\{[ ]*[\"']role[\"'][ ]*:")
+_MESSAGES: Final = re.compile(r"(?P<name>[A-Za-z_]\w*)[ ]*(?::[^=\n]{1,60})?=[ ]*\[+\s*\{\s*[\"']role[\"'][ ]*:")
 _FIRST: Final = re.compile(
     r"\([ \n\t]*(?:prompts[ ]*=[ ]*)?(?:(?P<name>[A-Za-z_]\w*)|(?P<given>\[+\s*\{\s*[\"']role[\"']))"
 )
@@ -107,7 +107,7 @@ def asked_of_engine(case: Case) -> Iterator[Remark]:
     if calls is None or calls[1].kind != "LLM":
         return
     lines = [line[:_LONGEST] for line in case.script.lines]
-    chats = {match["name"] for line in lines if (match := _MESSAGES.search(line))}
+    chats = {match["name"] for match in _MESSAGES.finditer("\n".join(lines))}
     case.script.budget.work(len(lines), "its Python")
     for call in calls[0].upon(calls[1], "generate", "chat"):
         name = next((name for name in call.arguments if name in library.OF_SAMPLING), "")

@@ -1,0 +1,1 @@
+"""The checks of what a program in Python does around the engine that it makes or starts."""
