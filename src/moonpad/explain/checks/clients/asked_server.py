@@ -27,7 +27,7 @@ HOSTED: Final = re.compile(
 )
 """Services of others, whose requests are none of the server's."""
 _FAILS: Final = re.compile(
-    r"\b(?:4(?:00|01|04|05|15)|5\d\d)\b|unauthori[sz]ed|refused|rejected|\bfail(?:s|ed)?\b|\bwrong\b|\berrors?\b|"
+    r"\b(?:4(?:00|01|04|05|15)|50[0-4])\b|unauthori[sz]ed|refused|rejected|\bfail(?:s|ed)?\b|\bwrong\b|\berrors?\b|"
     r"错误|拒绝|失败|报错",
     re.IGNORECASE,
 )

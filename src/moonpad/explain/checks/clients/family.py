@@ -14,6 +14,7 @@ from moonpad.explain.checks.clients.bench_paths import (
     prompts_of_measurement,
 )
 from moonpad.explain.checks.clients.bench_targets import bench_target
+from moonpad.explain.checks.clients.client_contexts import context_of_client, wait_of_client, wait_of_proxy
 from moonpad.explain.checks.clients.evaluation_hub import hub_of_datasets
 from moonpad.explain.checks.clients.request_checks import REQUEST_CHECKS
 from moonpad.explain.checks.clients.request_fields import request_field
@@ -21,6 +22,12 @@ from moonpad.explain.checks.clients.request_keys import key_of_request, path_wit
 from moonpad.explain.checks.clients.request_names import all_but_a_name, name_of_all, request_names
 from moonpad.explain.checks.clients.request_paths import request_path
 from moonpad.explain.checks.clients.request_slips import port_below, request_port, sleep_level, thinking_switch
+from moonpad.explain.checks.clients.request_values import (
+    endless_answer,
+    samples_alike,
+    soft_switch,
+    strong_penalty,
+)
 from moonpad.explain.checks.clients.sleeping_servers import asleep_unprepared, weights_left_asleep
 from moonpad.explain.checks.clients.swapped_names import name_behind_swap
 
@@ -49,4 +56,11 @@ FAMILY: Final[tuple[Check, ...]] = (
     key_of_request,
     path_without_version,
     unpublished_port,
+    context_of_client,
+    wait_of_client,
+    wait_of_proxy,
+    samples_alike,
+    endless_answer,
+    strong_penalty,
+    soft_switch,
 )
