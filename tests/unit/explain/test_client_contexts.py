@@ -21,8 +21,11 @@ AGENT = (
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (SERVER + '{"models": {"kimi": {"limit": {"context": 262144, "output": 9}}}}\n', "counts on a context of 262,144"),
-        (SERVER + '[models.local]\nmax_context_size = 131072\n', "counts on a context of 131,072"),
+        (
+            SERVER + '{"models": {"kimi": {"limit": {"context": 262144, "output": 9}}}}\n',
+            "counts on a context of 262,144",
+        ),
+        (SERVER + "[models.local]\nmax_context_size = 131072\n", "counts on a context of 131,072"),
         (SERVER + '{"contextWindow": 200000}\n', "counts on a context of 200,000"),
         (SERVER + "export CLAUDE_CODE_MAX_OUTPUT_TOKENS=64000\n", "leave 1,536 of 65,536"),
         (SERVER + "```yaml\nlitellm_settings:\n  request_timeout: 30\n```\n", "gives up after 30 s"),

@@ -73,7 +73,10 @@ def test_pods_that_are_slow_or_not_found(text: str, words: str) -> None:
         (pod(), "downloads the weights again"),
         (pod(volume="emptyDir: {}").replace("moonshotai/", "/models/"), "downloads the weights again"),
         (pod() + SCALER.replace("METRIC", BY_QUEUE), "the autoscaler looks at"),
-        (pod() + SCALER.replace("METRIC", BY_PROCESSORS).replace("name: kimi}", "name: web}"), "the autoscaler looks at"),
+        (
+            pod() + SCALER.replace("METRIC", BY_PROCESSORS).replace("name: kimi}", "name: web}"),
+            "the autoscaler looks at",
+        ),
         (pod() + POOL.replace("LABEL", "kimi"), "the InferencePool"),
     ],
 )

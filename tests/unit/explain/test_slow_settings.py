@@ -29,13 +29,16 @@ def told(text: str, where: str) -> bool:
         (f"{K2} --no-enable-prefix-caching{SLOW}", "--no-enable-prefix-caching"),
         (f"{K2} --max-num-batched-tokens 256{SLOW}", "--max-num-batched-tokens"),
         (f"{K2} --max-num-seqs 1\n\nThe second user waits until the first has his answer.\n", "--max-num-seqs"),
-        (f"{K2} --compilation-config '{{\"cudagraph_mode\": \"NONE\"}}'{SLOW}", "--compilation-config"),
+        (f'{K2} --compilation-config \'{{"cudagraph_mode": "NONE"}}\'{SLOW}', "--compilation-config"),
         (f"{SGLANG} --disable-cuda-graph{SLOW}", "--disable-cuda-graph"),
         (f"{SGLANG} --disable-radix-cache{SLOW}", "--disable-radix-cache"),
         (f"{SGLANG} --chunked-prefill-size 256{SLOW}", "--chunked-prefill-size"),
         (f"export NCCL_P2P_DISABLE=1\n{K2}{SLOW}", "NCCL_P2P_DISABLE"),
         (f"export NCCL_IB_DISABLE=1\n{K2}{SLOW}\nibstat shows 8 ports\n", "NCCL_IB_DISABLE"),
-        (f"export VLLM_DISABLE_COMPILE_CACHE=1\n{K2}\n# compiles for 3 minutes at each start\n", "VLLM_DISABLE_COMPILE_CACHE"),
+        (
+            f"export VLLM_DISABLE_COMPILE_CACHE=1\n{K2}\n# compiles for 3 minutes at each start\n",
+            "VLLM_DISABLE_COMPILE_CACHE",
+        ),
     ],
 )
 def test_what_is_left_in_is_told(text: str, where: str) -> None:
@@ -53,9 +56,12 @@ def test_what_is_left_in_is_told(text: str, where: str) -> None:
         (f"{K2} --enforce-eager\n", "--enforce-eager"),
         (f"{K2} --enforce-eager{SLOW}\nWithout --enforce-eager it runs out of memory.\n", "--enforce-eager"),
         (f"{K2} --no-enable-prefix-caching\n", "--no-enable-prefix-caching"),
-        (f"{K2} --no-enable-prefix-caching{SLOW}\nvllm bench serve --model x --random-input-len 8\n", "--no-enable-prefix-caching"),
+        (
+            f"{K2} --no-enable-prefix-caching{SLOW}\nvllm bench serve --model x --random-input-len 8\n",
+            "--no-enable-prefix-caching",
+        ),
         (f"{K2} --max-num-batched-tokens 8192{SLOW}", "--max-num-batched-tokens"),
-        (f"{K2} --compilation-config '{{\"cudagraph_mode\": \"FULL\"}}'{SLOW}", "--compilation-config"),
+        (f'{K2} --compilation-config \'{{"cudagraph_mode": "FULL"}}\'{SLOW}', "--compilation-config"),
         (f"{SGLANG} --chunked-prefill-size -1{SLOW}", "--chunked-prefill-size"),
         (f"export NCCL_P2P_DISABLE=1\n{K2}\n\n2x RTX 4090. It is slow.\n", "NCCL_P2P_DISABLE"),
         (f"{K2} --enforce-eager\n\nINFO 11-20 loading is slow\n", "--enforce-eager"),

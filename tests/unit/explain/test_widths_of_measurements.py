@@ -1,4 +1,4 @@
-"""How many requests run at once: of a measurement, of ranks that share attention; and positions that are there already."""
+"""How many requests run at once: of a measurement, of ranks that share attention; positions that are there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ SERVER = "```bash\nvllm serve moonshotai/Kimi-K2.5 -tp 8 --trust-remote-code{}\n
 BENCH = "```bash\nvllm bench serve --model moonshotai/Kimi-K2.5 --num-prompts 500 --max-concurrency {}\n```\n"
 RANKS = "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2.5 --tp 8 {} --max-running-requests {}\n"
 DP = "--dp 8 --enable-dp-attention"
-QWEN = "vllm serve Qwen/Qwen3-{} -tp 8 --hf-overrides '{{\"rope_scaling\": {{\"rope_type\": \"yarn\", \"factor\": 4.0, {}}}}}'\n"
+QWEN = (
+    'vllm serve Qwen/Qwen3-{} -tp 8 --hf-overrides \'{{"rope_scaling": {{"rope_type": "yarn", "factor": 4.0, {}}}}}\'\n'
+)
 ORIGINAL = '"original_max_position_embeddings": {}'
 
 

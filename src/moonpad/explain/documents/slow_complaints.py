@@ -13,13 +13,16 @@ _MOST: Final = 150
 LONGEST: Final = 500
 _COMPLAINT: Final = re.compile(
     r"^(?!.*\b(?:INFO|WARNING|DEBUG|ERROR)\b).*?(?:"
-    r"\bslow(?:er|ly|ness)?\b|\bonly \d[\d.,]* ?(?:tok|t/s|ms)|\d ?(?:tok\w*/s|t/s) only|\bhalf (?:of )?(?:the|what|its|as)\b"
-    r"|\d\S{0,3} of the throughput|\bothers? (?:\w+ )?(?:report|see|get)|\b(?:poor|low|bad|terrible) (?:\w+ )?(?:performance"
-    r"|throughput|speed|latency|utili[sz]ation)|\b(?:performance|throughput|speed|latency|TTFT|first token)\b[^.\n]{0,40}"
+    r"\bslow(?:er|ly|ness)?\b|\bonly \d[\d.,]* ?(?:tok|t/s|ms)|\d ?(?:tok\w*/s|t/s) only"
+    r"|\bhalf (?:of )?(?:the|what|its|as)\b|\d\S{0,3} of the throughput|\bothers? (?:\w+ )?(?:report|see|get)"
+    r"|\b(?:poor|low|bad|terrible) (?:\w+ )?(?:performance|throughput|speed|latency|utili[sz]ation)"
+    r"|\b(?:performance|throughput|speed|latency|TTFT|first token)\b[^.\n]{0,40}"
     r"(?:\bdrops?\b|\bbad\b|\bpoor\b|terrible|problem|tripled|doubled|worse|\btoo (?:low|high|long))"
-    r"|\bTTFT problem|\bwaits? (?:\d|until|for)|\bwaiting \d|bottleneck|disappoint|\bhow (?:can|do|could) (?:we|I|you)\b"
-    r"[^.\n]{0,60}\b(?:faster|quicker|speed up|down|reduce|improve)|\b(?:I|we) (?:expect|hoped)|\bshould (?:do|reach|be) \d"
-    r"|\bneeds? \d+ ?s for the first|\bfirst token (?:is|comes|takes|after|of) (?:after )?\d{2,} ?s\b|\btakes? \d+ (?:s|seconds|minutes) (?:before|until|for|to)"
+    r"|\bwaits? (?:\d|until|for)|\bwaiting \d|bottleneck|disappoint"
+    r"|\bhow (?:can|do|could) (?:we|I|you)\b[^.\n]{0,60}\b(?:faster|quicker|speed up|down|reduce|improve)"
+    r"|\b(?:I|we) (?:expect|hoped)|\bshould (?:do|reach|be) \d|\bneeds? \d+ ?s for the first"
+    r"|\bfirst token (?:is|comes|takes|after|of) (?:after )?\d{2,} ?s\b"
+    r"|\btakes? \d+ (?:s|seconds|minutes) (?:before|until|for|to)"
     r"|太慢|很慢|变慢|好慢|慢得|速度慢|遅い|느리)",
     re.IGNORECASE,
 )

@@ -32,7 +32,8 @@ _FAILS: Final = re.compile(
     re.IGNORECASE,
 )
 _NUMBERS: Final = re.compile(
-    r"--[\w-]{1,60}[= ]\d+|\b\w{0,30}(?:tokens?|len\w{0,3}|size|limit|timeout|concurrency)\\?[\"']?\s{0,3}[=:]\s{0,3}\d+"
+    r"--[\w-]{1,60}[= ]\d+"
+    r"|\b\w{0,30}(?:tokens?|len\w{0,3}|size|limit|timeout|concurrency)\\?[\"']?\s{0,3}[=:]\s{0,3}\d+"
 )
 """Settings whose numbers are no status: `--num-prompts 500`, `max_tokens=500`."""
 _EXPECTED: Final = re.compile(

@@ -79,12 +79,16 @@ def width_of_measurement(case: Case) -> Iterator[Remark]:
             continue
         where = case.script.where(command.line)
         if place is not None and 0 < most < int(asked):
-            message = f"{where}: {int(asked):,} requests are sent at once, and the server runs {most:,} ({place.written}): "
+            message = (
+                f"{where}: {int(asked):,} requests are sent at once, and the server runs {most:,} ({place.written}): "
+            )
             message += f"{int(asked) - most:,} wait in its queue, and the time to the first token is mostly that"
             remedy = f"write {place.written} {asked}, or measure with {most}"
             remark = make_remark(Severity.WARNING, Code.SUBOPTIMAL, _WIDTH[0], message, remedy)
         elif int(asked) == 1 and complains_of_speed(case.script):
-            message = f"{where}: one request at a time measures how fast a single answer is, and not the throughput of the "
+            message = (
+                f"{where}: one request at a time measures how fast a single answer is, and not the throughput of the "
+            )
             message += "server: that of many requests together is many times as much"
             remedy = f"write {_WIDTH[0]} 64 and more to compare it with numbers of throughput"
             remark = make_remark(Severity.NOTE, Code.SUBOPTIMAL, _WIDTH[0], message, remedy)

@@ -28,7 +28,9 @@ _OUTPUT: Final = re.compile(r"CLAUDE_CODE_MAX_OUTPUT_TOKENS\"?\s*[=:]\s*\"?(?P<n
 _OWN_PROMPT: Final = 16_000
 """Tokens that the client's own instructions and tools take at the least."""
 _WAITS: Final = (
-    re.compile(r"(?:^|[{,\s])\"?(?P<name>request_timeout|stream_timeout)\"?\s*[:=]\s*(?P<number>\d{1,4})(?:\.0)?\s*(?:[,}#)]|$)"),
+    re.compile(
+        r"(?:^|[{,\s])\"?(?P<name>request_timeout|stream_timeout)\"?\s*[:=]\s*(?P<number>\d{1,4})(?:\.0)?\s*(?:[,}#)]|$)"
+    ),
     re.compile(r"OpenAI\((?:[^()]|\([^()]*\))*?\b(?P<name>timeout)\s*=\s*(?P<number>\d{1,4})(?:\.0)?\s*[,)]"),
 )
 _LONG_ENOUGH: Final = 120
@@ -56,12 +58,16 @@ def context_of_client(case: Case) -> Iterator[Remark]:
                 continue
             where = case.script.where(number)
             if more:
-                message = f"{where}: answers of {wanted:,} tokens leave {max(0, context - wanted):,} of {context:,} for the "
+                message = (
+                    f"{where}: answers of {wanted:,} tokens leave {max(0, context - wanted):,} of {context:,} for the "
+                )
                 message += "client's own instructions, tools and history: requests are refused with 400"
                 remedy = f"write at most {max(4096, context // 4)}, or start the server with more {option}"
                 place = "CLAUDE_CODE_MAX_OUTPUT_TOKENS"
             else:
-                message = f"{where}: the client counts on a context of {wanted:,} tokens, and the server has {context:,} "
+                message = (
+                    f"{where}: the client counts on a context of {wanted:,} tokens, and the server has {context:,} "
+                )
                 message += f"({option}): it does not shorten the history in time, and long sessions end with 400"
                 remedy, place = f"write {context} there, or give {option} more", "context"
             yield _said(place, message, remedy)
@@ -80,7 +86,9 @@ def wait_of_client(case: Case) -> Iterator[Remark]:
             match = pattern.search(text)
             if match is None or not 0 < int(match["number"]) < _LONG_ENOUGH:
                 continue
-            message = f"{case.script.where(number)}: the client gives up after {match['number']} s, and this model thinks "
+            message = (
+                f"{case.script.where(number)}: the client gives up after {match['number']} s, and this model thinks "
+            )
             message += "for longer before it answers a hard question: the answer is lost, and each retry asks anew"
             yield _said(match["name"], message, "wait 600 s or more, and stream", Severity.NOTE)
             return
@@ -96,7 +104,9 @@ def wait_of_proxy(case: Case) -> Iterator[Remark]:
     if not told and not THINKS.search(model):
         return
     line = next(number for number, text in numbered(case.script, 1, len(lines)) if _PASSES.search(text))
-    message = f"{case.script.where(line)}: nginx waits 60 s for the next part of an answer, and then answers 504: what is "
+    message = (
+        f"{case.script.where(line)}: nginx waits 60 s for the next part of an answer, and then answers 504: what is "
+    )
     message += "not streamed, or thinks for longer, is lost"
     remedy = "write proxy_read_timeout 3600s; and proxy_buffering off;"
     yield _said("proxy_read_timeout", message, remedy, Severity.WARNING if told else Severity.NOTE)

@@ -128,13 +128,16 @@ def variables_of_client(case: Case) -> Iterator[Remark]:
         yield replace(make_remark(Severity.WARNING, Code.INVALID_VALUE, place, message, remedy), command=None)
         return
     chosen = {name: number for number, name, _ in places}
-    if here and known and "MODEL" in chosen and not any(name in chosen for name in _SMALL):
-        if not any(_OF_CLIENT in name for name in known):
-            message = f"{script.where(chosen['MODEL'])}: for small tasks the client asks for a model of its own, and this "
-            message += f"server answers 404 to all names but {shortened(known[0], 60)}"
-            remedy = f"set ANTHROPIC_{_SMALL[1]}={shortened(known[0], 60)} as well"
-            remark = make_remark(Severity.NOTE, Code.MODEL_NAME, f"ANTHROPIC_{_SMALL[1]}", message, remedy)
-            yield replace(remark, command=None)
+    small = any(name in chosen for name in _SMALL) or any(_OF_CLIENT in name for name in known)
+    if here and known and "MODEL" in chosen and not small:
+        where = script.where(chosen["MODEL"])
+        message = (
+            f"{where}: for small tasks the client asks for a model of its own, and this server answers 404 to all "
+        )
+        message += f"names but {shortened(known[0], 60)}"
+        remedy = f"set ANTHROPIC_{_SMALL[1]}={shortened(known[0], 60)} as well"
+        remark = make_remark(Severity.NOTE, Code.MODEL_NAME, f"ANTHROPIC_{_SMALL[1]}", message, remedy)
+        yield replace(remark, command=None)
 
 
 @lru_cache(maxsize=4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from moonpad.explain.checks.check_case import Check
+from moonpad.explain.checks.clients.asked_adapters import adapter_not_asked
 from moonpad.explain.checks.clients.bench_names import bench_names
 from moonpad.explain.checks.clients.bench_options import option_of_bench
 from moonpad.explain.checks.clients.bench_paths import (
@@ -56,6 +57,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     key_of_request,
     path_without_version,
     unpublished_port,
+    adapter_not_asked,
     context_of_client,
     wait_of_client,
     wait_of_proxy,

@@ -1,5 +1,5 @@
-"""Values of a request that a server takes, and that spoil its answers: samples that are all alike, an end that is passed
-over, a penalty that is too strong, switches of thinking that belong to others."""
+"""Values of a request that a server takes, and that spoil its answers: samples that are all alike, an end that is
+passed over, a penalty that is too strong, a switch of thinking of other models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _SERVERS: Final = (names.EXPERTS_BY_VARIABLE, names.EXPERTS_BY_OPTION)
 _SAMPLES: Final = re.compile(r"(?:[\"']n\\?[\"']\s*:|(?<![\w.])n\s*=)\s*(?P<number>[2-9]|[1-9]\d{1,2})(?![\w.])")
 _GREEDY: Final = re.compile(r"(?:[\"']temperature\\?[\"']\s*:|\btemperature\s*=)\s*0(?:\.0+)?(?![.\d])")
 _ENDLESS: Final = re.compile(r"(?<![\w-])[\"']?ignore_eos\\?[\"']?\s*[:=]\s*[Tt]rue\b")
-_MEASURES: Final = re.compile(r"bench|load ?test ?:|measur|throughput|stress|perf(?:ormance)? test|压测|基准", re.IGNORECASE)
+_MEASURES: Final = re.compile(
+    r"bench|load ?test ?:|measur|throughput|stress|perf(?:ormance)? test|压测|基准", re.IGNORECASE
+)
 _COPIED: Final = re.compile(r"\b(?:production|users?|prod)\b", re.IGNORECASE)
 _PENALTY: Final = re.compile(r"\brepetition_penalty\\?[\"']?\s*[:=]\s*(?P<value>1\.[2-9]\d*|[2-9](?:\.\d+)?)\b")
 _SOFT: Final = re.compile(r"(?<![\w/])/no_?think\b")
@@ -66,7 +68,9 @@ def strong_penalty(case: Case) -> Iterator[Remark]:
     for number, text in numbered(case.script, 1, len(lines)):
         match = _PENALTY.search(text)
         if match is not None:
-            message = f"{case.script.where(number)}: repetition_penalty {match['value']} makes every word unlikely that is "
+            message = (
+                f"{case.script.where(number)}: repetition_penalty {match['value']} makes every word unlikely that is "
+            )
             message += "in the prompt or the answer already: code, JSON, arguments of tools and long answers go wrong"
             yield _said("repetition_penalty", message, "leave it out, or write at most 1.05", Severity.NOTE)
             return
@@ -83,7 +87,9 @@ def soft_switch(case: Case) -> Iterator[Remark]:
     if is_shown_to_fail(case, line):
         return
     message = f"{case.script.where(line)}: {shortened(model, 40)} takes /no_think for text: it is a word of the first "
-    remedy = 'switch thinking off as the model\'s page says (chat_template_kwargs: {"thinking": false}), where it can be'
+    remedy = (
+        'switch thinking off as the model\'s page says (chat_template_kwargs: {"thinking": false}), where it can be'
+    )
     yield _said("/no_think", f"{message}Qwen3 models", remedy)
 
 

@@ -55,7 +55,10 @@ def selectors(case: Case) -> Iterator[Remark]:
             continue
         if other := _missing(asked, labels):
             name = shortened(text_of(inner(service.fields, "metadata", "name")), 40)
-            message = f"the {service.kind} {name} asks for {other}, and the pods have {_said(labels, other)}: it sends to none"
+            message = (
+                f"the {service.kind} {name} asks for {other}, and the pods have {_said(labels, other)}: it sends to "
+            )
+            message += "none"
             yield _remark("spec.selector", message, f"write the label of the pods in the {service.kind}")
 
 

@@ -30,7 +30,8 @@ _OF_PROCESSORS: Final = ("cpu", "memory")
 _HUB: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _CACHE: Final = re.compile(r"\.cache/?$|/\.cache/huggingface(?:/hub)?/?$")
 _AGAIN: Final = re.compile(
-    r"\b(?:each|every) (?:time|(?:new )?pod|start|restart|rollout)\b|download\w* again|again and again|\bminutes until\b"
+    r"\b(?:each|every) (?:time|(?:new )?pod|start|restart|rollout)\b|download\w* again"
+    r"|again and again|\bminutes until\b"
     r"|每次(?:重启|启动)",
     re.IGNORECASE,
 )
@@ -50,7 +51,9 @@ def processors_of_ranks(case: Case) -> Iterator[Remark]:
     cores = float(match["number"]) / (1000 if match["thousandths"] else 1)
     if cores >= ranks:
         return
-    message = f"limits.cpu is {limit}, and the engine has a process for each of {ranks} ranks, its scheduler and its API "
+    message = (
+        f"limits.cpu is {limit}, and the engine has a process for each of {ranks} ranks, its scheduler and its API "
+    )
     message += "server, all of which wait for their share: the devices idle"
     remedy = f"write {2 * ranks + 2} or more, or no limit of processors"
     yield replace(make_remark(Severity.WARNING, Code.SUBOPTIMAL, "limits.cpu", message, remedy), command=None)
@@ -71,9 +74,13 @@ def scaled_by_processors(case: Case) -> Iterator[Remark]:
         plain = inner(each.fields, "spec", "targetCPUUtilizationPercentage") is not None
         if (kinds and all(kind in _OF_PROCESSORS for kind in kinds)) or (plain and not kinds):
             what = kinds[0] if kinds else _OF_PROCESSORS[0]
-            message = f"{case.script.where(each.first)}: the autoscaler looks at {what}, which is nearly the same for an idle "
-            message += "engine and for one whose queue is full"
-            remedy = "scale by the engine's own numbers, waiting requests or the use of its KV cache, by KEDA or an adapter"
+            message = (
+                f"{case.script.where(each.first)}: the autoscaler looks at {what}, which is nearly the same for an "
+            )
+            message += "idle engine and for one whose queue is full"
+            remedy = (
+                "scale by the engine's own numbers, waiting requests or the use of its KV cache, by KEDA or an adapter"
+            )
             remark = make_remark(Severity.WARNING, Code.SUBOPTIMAL, "metrics", message, remedy)
             yield replace(remark, command=None)
             return
@@ -94,7 +101,9 @@ def cache_of_pod(case: Case) -> Iterator[Remark]:
             continue
         told = is_in_lines(_AGAIN, case.script.lines, _LONGEST)
         path = text_of(mount.get("mountPath"))
-        message = f"{shortened(path, 60)} is an emptyDir, which ends with the pod: each new pod downloads the weights again"
+        message = (
+            f"{shortened(path, 60)} is an emptyDir, which ends with the pod: each new pod downloads the weights again"
+        )
         remedy = "mount a PersistentVolumeClaim or a folder of the node there"
         severity = Severity.WARNING if told else Severity.NOTE
         yield replace(make_remark(severity, Code.SUBOPTIMAL, "emptyDir", message, remedy), command=None)

@@ -58,10 +58,14 @@ def needless_stretching(case: Case) -> Iterator[Remark]:
         place, text = case.option(flag), case.text(flag).strip().strip("'")
         match = _ORIGINAL.search(text) if place is not None else None
         if place is not None and match is not None and int(match["number"]) < _OWN_POSITIONS:
-            message = f"the model has {_OWN_POSITIONS:,} positions of its own, and this stretches {int(match['number']):,}: "
+            message = (
+                f"the model has {_OWN_POSITIONS:,} positions of its own, and this stretches {int(match['number']):,}: "
+            )
             message += "all answers are worse by it, those to short prompts too"
             remedy = f"leave it out; beyond {_OWN_POSITIONS:,}, stretch those: original_max_position_embeddings "
-            yield make_remark(Severity.WARNING, Code.CONFLICT, flag, message, f"{remedy}{_OWN_POSITIONS}", at=place.index)
+            yield make_remark(
+                Severity.WARNING, Code.CONFLICT, flag, message, f"{remedy}{_OWN_POSITIONS}", at=place.index
+            )
             return
 
 

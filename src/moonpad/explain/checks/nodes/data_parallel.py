@@ -75,7 +75,9 @@ def _requests_of_ranks(case: Case, ranks: int) -> Iterator[Remark]:
     if place is None or ranks < 2 or most < 1 or most // ranks >= _FEW:
         return
     each = max(1, most // ranks)
-    message = f"{most} requests over {ranks} data-parallel ranks of attention are {each} for each: the number is shared out"
+    message = (
+        f"{most} requests over {ranks} data-parallel ranks of attention are {each} for each: the number is shared out"
+    )
     remedy = f"write {16 * ranks} or more where throughput is wanted"
     severity = Severity.WARNING if complains_of_speed(case.script) else Severity.NOTE
     yield make_remark(severity, Code.SUBOPTIMAL, _MOST_REQUESTS, message, remedy, at=place.index)

@@ -16,7 +16,9 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
 _LONGEST: Final = 1000
-_LOGGED: Final = re.compile(r"Performance might|[Aa]ccept|Retract|Socket|: Active|cuda graph|reset to|native support|[Pp]reempt|all ?reduce")
+_LOGGED: Final = re.compile(
+    r"Performance might|[Aa]ccept|Retract|Socket|: Active|cuda graph|reset to|native support|[Pp]reempt|all ?reduce"
+)
 """In each line that a mark is about."""
 _NOT_TOLD: Final = frozenset({"eager", "slow-tokenizer"})
 """Those that the command says itself, and one that is wrong for most models here."""
@@ -68,7 +70,9 @@ def _of_drafts(text: str) -> tuple[str, str] | None:
     """What happens and the remedy, of drafts that cost more than they bring."""
     each, length = _EACH.search(text), _MEAN.search(text) or _LENGTH.search(text)
     if length is not None and float(length["length"]) < _SHORT:
-        message = f"{length['length']} tokens a step are accepted, the one of the model itself among them: drafting costs "
+        message = (
+            f"{length['length']} tokens a step are accepted, the one of the model itself among them: drafting costs "
+        )
         return f"{message}more than it brings", "leave the drafts out, or take a draft that was trained for this model"
     rates = [float(number) for number in each["rates"].split(", ")] if each is not None else []
     used = sum(number >= _SELDOM for number in rates)
