@@ -15,7 +15,8 @@ SERVER = "```bash\npython3 -m sglang.launch_server --model-path moonshotai/Kimi-
 ROUTER = "```bash\npython3 -m sglang_router.launch_router --worker-urls http://a:1 http://b:1 --policy {}\n```\n"
 FILES = (
     "```bash\nvllm serve moonshotai/Kimi-VL-A3B-Instruct --trust-remote-code{}\n```\n\n```bash\n"
-    'curl localhost:8000/v1/chat/completions -H \'Content-Type: application/json\' -d \'{{"messages": [{{"role": "user", '
+    "curl localhost:8000/v1/chat/completions -H 'Content-Type: application/json' "
+    '-d \'{{"messages": [{{"role": "user", '
     '"content": [{{"type": "image_url", "image_url": {{"url": "file:///a.png"}}}}]}}]}}\'\n```\n'
 )
 REFUSED = '\n{"error":{"message":"Cannot load local files without `--allowed-local-media-path`.","code":400}}\n'
@@ -66,3 +67,40 @@ def test_what_is_told(text: str, words: str) -> None:
 )
 def test_what_is_not(text: str, words: str) -> None:
     assert not [each for each in found(text, words) if str(each.severity) != "note"]
+
+
+POOLS = (
+    "```bash\nHOST=p0 python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3.1 --tp 8 "
+    "--disaggregation-mode prefill --host 0.0.0.0 --port 30000\n```\n```bash\n"
+    "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3.1 --tp 8 --disaggregation-mode decode "
+    "--host 0.0.0.0 --port 30000\n```\n```bash\npython3 -m sglang_router.launch_router {} --host 0.0.0.0 --port 8000\n```\n"
+)
+
+
+def test_a_router_that_takes_both_roles_for_equals() -> None:
+    words = "the workers are prefill and decode servers"
+    assert found(POOLS.format("--worker-urls http://p0:30000 http://d0:30000"), words)
+    right = "--pd-disaggregation --prefill http://p0:30000 8998 --decode http://d0:30000"
+    assert not found(POOLS.format(right), words)
+
+
+DOCKER = (
+    "docker run --rm --gpus all --ipc=host {}vllm/vllm-openai:v0.32.0 moonshotai/Kimi-K2.5 -tp 8 --trust-remote-code\n"
+)
+COMPILES = "\n# torch.compile takes 150 s at every start\n"
+HUB = "-v /data/hf:/root/.cache/huggingface "
+
+
+def test_what_is_compiled_in_a_container() -> None:
+    words = "each new container compiles it again"
+    assert found(DOCKER.format(HUB) + COMPILES, words)
+    assert not found(DOCKER.format(HUB + "-v /data/vllm:/root/.cache/vllm ") + COMPILES, words)
+    assert not found(DOCKER.format("-v /data/cache:/root/.cache ") + COMPILES, words)
+    assert not found(DOCKER.format(HUB), words)
+
+
+def test_slots_that_are_told_to_have_caches_of_their_own() -> None:
+    text = "llama-server -m Kimi-K2.5-UD-Q2_K_XL-00001-of-00008.gguf -ngl 99 -c 65536 --parallel 8 --{}kv-unified\n\n"
+    text += "Each request: the request exceeds the available context size.\n"
+    assert found(text.format("no-"), "is shared out over 8 slots")
+    assert not found(text.format(""), "is shared out over 8 slots")

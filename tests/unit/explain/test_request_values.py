@@ -25,7 +25,8 @@ CREATE = "```python\nr = client.chat.completions.create(model='moonshotai/Kimi-K
         (K25 + CURL.format(8000, '"messages": [{"role": "system", "content": "/no_think Be brief."}]'), "for text"),
         (
             K25 + "```python\ns = dict(temperature=0.0)\n"
-            "r = client.chat.completions.create(model='moonshotai/Kimi-K2.5', messages=m, **s)\n```\nIt loops endlessly.\n",
+            "r = client.chat.completions.create(model='moonshotai/Kimi-K2.5', messages=m, **s)\n```\n"
+            "It loops endlessly.\n",
             "at temperature 0 the thoughts",
         ),
     ],
