@@ -73,7 +73,8 @@ POOLS = (
     "```bash\nHOST=p0 python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3.1 --tp 8 "
     "--disaggregation-mode prefill --host 0.0.0.0 --port 30000\n```\n```bash\n"
     "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3.1 --tp 8 --disaggregation-mode decode "
-    "--host 0.0.0.0 --port 30000\n```\n```bash\npython3 -m sglang_router.launch_router {} --host 0.0.0.0 --port 8000\n```\n"
+    "--host 0.0.0.0 --port 30000\n```\n```bash\n"
+    "python3 -m sglang_router.launch_router {} --host 0.0.0.0 --port 8000\n```\n"
 )
 
 
