@@ -23,6 +23,8 @@ class SlowSetting(Struct, frozen=True, kw_only=True):
     """Words of a text that sets it on purpose."""
     complained: bool = False
     """Whether it is told only in a text that complains of a slow server."""
+    at_a_price: bool = False
+    """Whether some choose it against a fault: a note then, where the text does not complain."""
     complaint: str = ""
     """Words of such a text, where they are others than those of every complaint."""
     evidence: str = ""

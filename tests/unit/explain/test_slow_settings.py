@@ -64,11 +64,18 @@ def test_what_is_left_in_is_told(text: str, where: str) -> None:
         (f'{K2} --compilation-config \'{{"cudagraph_mode": "FULL"}}\'{SLOW}', "--compilation-config"),
         (f"{SGLANG} --chunked-prefill-size -1{SLOW}", "--chunked-prefill-size"),
         (f"export NCCL_P2P_DISABLE=1\n{K2}\n\n2x RTX 4090. It is slow.\n", "NCCL_P2P_DISABLE"),
+        (f"{K2} --enforce-eager --tokenizer-mode=slow\n", "--enforce-eager"),
         (f"{K2} --enforce-eager\n\nINFO 11-20 loading is slow\n", "--enforce-eager"),
     ],
 )
 def test_what_is_meant_is_not(text: str, where: str) -> None:
     assert not told(text, where)
+
+
+def test_a_price_that_is_paid_on_purpose_is_a_note() -> None:
+    text = f"export CUDA_LAUNCH_BLOCKING=1\n{K2}\n"
+    assert [str(each.severity) for each in found(text, "waited for")] == ["note"]
+    assert [str(each.severity) for each in found(text + SLOW, "waited for")] == ["warning"]
 
 
 def test_each_setting_names_what_it_is_about() -> None:

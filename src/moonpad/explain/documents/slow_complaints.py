@@ -13,8 +13,9 @@ _MOST: Final = 150
 LONGEST: Final = 500
 _COMPLAINT: Final = re.compile(
     r"^(?!.*\b(?:INFO|WARNING|DEBUG|ERROR)\b).*?(?:"
-    r"\bslow(?:er|ly|ness)?\b|\bonly \d[\d.,]* ?(?:tok|t/s|ms)|\d ?(?:tok\w*/s|t/s) only"
+    r"(?<![\w=\"'-])slow(?:er|ly|ness)?\b(?! tokenizer)|\bonly \d[\d.,]* ?(?:tok|t/s|ms)|\d ?(?:tok\w*/s|t/s) only"
     r"|\bhalf (?:of )?(?:the|what|its|as)\b|\d\S{0,3} of the throughput|\bothers? (?:\w+ )?(?:report|see|get)"
+    r"|\b(?:says?|promise[sd]?|claim(?:s|ed)?|advertise[sd]?) (?:up to )?\d"
     r"|\b(?:poor|low|bad|terrible) (?:\w+ )?(?:performance|throughput|speed|latency|utili[sz]ation)"
     r"|\b(?:performance|throughput|speed|latency|TTFT|first token)\b[^.\n]{0,40}"
     r"(?:\bdrops?\b|\bbad\b|\bpoor\b|terrible|problem|tripled|doubled|worse|\btoo (?:low|high|long))"

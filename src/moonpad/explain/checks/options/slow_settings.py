@@ -37,7 +37,10 @@ def slow_setting(case: Case) -> Iterator[Remark]:
                 continue
             if not row.meant and _is_spoken_of(name, case):
                 continue
-            finding = Finding(Severity.WARNING, Code.SUBOPTIMAL, name, row.message, row.remedy)
+            chosen = row.at_a_price and not complains_of_speed(case.script)
+            finding = Finding(
+                Severity.NOTE if chosen else Severity.WARNING, Code.SUBOPTIMAL, name, row.message, row.remedy
+            )
             yield Remark(finding, command=0, variable=name)
             break
 
