@@ -41,7 +41,7 @@ _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "pools": (
         *("disagg", "transfer", "prefill", "decode", "router", "proxy", "nixl", "mooncake", "lmcache", "bootstrap"),
-        *("pool", "ctx_", "gen_", "node", "launch_", "worker-url", "节点"),
+        *("pool", "ctx_", "gen_", "node", "launch_", "worker-url", "routing", "节点"),
     ),
     "clients": (
         *("curl", "http", "bench", "request", "openai", "litellm", "client", r"/v1\b", "localhost", "messages"),

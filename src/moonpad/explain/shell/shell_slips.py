@@ -100,7 +100,11 @@ def broken_line(case: Case) -> Iterator[Remark]:
             continue
         line, following = (text[:_LONGEST].rstrip() for text in case.script.lines[last - 1 : last + 1])
         width = len(line)
-        begins = following.split(" ", 1)[0]
+        begins, _, rest = following.partition(" ")
+        if begins.endswith(":") and (
+            _COMMANDS.match(rest.lstrip()) or program_named(rest.split(" ", 1)[0]) is not None
+        ):
+            continue  # the name of the machine on which the next command is run
         is_known = program_named(begins) is not None or _COMMANDS.match(following) or _SCRIPT.match(following)
         is_read = any(each.line == last + 1 and each.program != "other" for each in case.script.commands)
         if width < _NARROWEST or len(following) > width or is_known or is_read or _ROW.match(following):

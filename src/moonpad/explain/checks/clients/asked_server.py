@@ -27,10 +27,15 @@ HOSTED: Final = re.compile(
 )
 """Services of others, whose requests are none of the server's."""
 _FAILS: Final = re.compile(
-    r"\b(?:4(?:00|01|04|05|15)|5\d\d)\b|unauthori[sz]ed|refused|rejected|\bfail(?:s|ed)?\b|\bwrong\b|\berrors?\b|"
+    r"\b(?:4(?:00|01|04|05|15)|50[0-4])\b|unauthori[sz]ed|refused|rejected|\bfail(?:s|ed)?\b|\bwrong\b|\berrors?\b|"
     r"错误|拒绝|失败|报错",
     re.IGNORECASE,
 )
+_NUMBERS: Final = re.compile(
+    r"--[\w-]{1,60}[= ]\d+"
+    r"|\b\w{0,30}(?:tokens?|len\w{0,3}|size|limit|timeout|concurrency)\\?[\"']?\s{0,3}[=:]\s{0,3}\d+"
+)
+"""Settings whose numbers are no status: `--num-prompts 500`, `max_tokens=500`."""
 _EXPECTED: Final = re.compile(
     r"\bexpect|\bshould\b|\bmust\b|\bverif|\bcheck that\b|\bnegative\b|\breject|(?<![Cc]onnection )\brefuse|\bwill\b"
     r"|\btest that\b|\bensure|\bas (?:designed|intended)\b|\bfix(?:ed)?\b|\bsolution\b|\binstead\b|预期|应|验证|解决",
@@ -96,7 +101,7 @@ def is_shown_to_fail(case: Case, line: int, end: int = 0) -> bool:
     """Whether the text around a request speaks of an error: it is then shown as one that is refused. Who pastes the
     answer that he got, and says no more of it, does not know why."""
     lines = [text[:_LONGEST] for text in case.script.lines[max(0, line - _NEAR - 1) : max(line, end) + _NEAR]]
-    fails = [text for text in lines if _FAILS.search(text)]
+    fails = [text for text in lines if _FAILS.search(_NUMBERS.sub("", text))]
     if not any(map(is_answer, fails)):
         return bool(fails)
     return any(_EXPECTED.search(text) for text in lines if not is_answer(text))

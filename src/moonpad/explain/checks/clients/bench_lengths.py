@@ -11,6 +11,7 @@ from moonpad.explain.checks.clients.asked_server import is_shown_to_fail
 from moonpad.explain.checks.clients.request_limits import context_of
 from moonpad.explain.checks.clients.request_names import is_one_group
 from moonpad.explain.commands import Command
+from moonpad.explain.documents.slow_complaints import complains_of_speed
 from moonpad.explain.grouping import value_of
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Remark, make_remark
@@ -21,6 +22,8 @@ _INPUT: Final = ("--random-input-len", "--random-input", "--input-len")
 _DATA: Final = ("--dataset-name",)
 _PATH: Final = ("--dataset-path", "--dataset")
 _FROM_FILE: Final = "sharegpt"
+_WIDTH: Final = ("--max-concurrency",)
+_AT_ONCE: Final = ("--max-num-seqs", "--max-running-requests")
 _MOST: Final = 60
 
 
@@ -59,6 +62,38 @@ def data_of_measurement(case: Case) -> Iterator[Remark]:
         )
         message += "the measurement ends"
         remark = make_remark(Severity.WARNING, Code.MISSING_FLAG, _PATH[0], message, f"add {_PATH[0]} FILE.json")
+        yield replace(remark, command=None)
+        return
+
+
+def width_of_measurement(case: Case) -> Iterator[Remark]:
+    """`--max-concurrency 256` of a server with `--max-num-seqs 16`; one at a time, in a text that wants throughput."""
+    place = case.option(*_AT_ONCE)
+    if not is_one_group(case) or case.open_ended:
+        return
+    text = case.text(*_AT_ONCE).strip("'\"")
+    most = int(text) if text.isdigit() else 0
+    for command in _measurements(case):
+        asked = _text(command, _WIDTH)
+        if not asked.isdigit() or is_shown_to_fail(case, command.line):
+            continue
+        where = case.script.where(command.line)
+        if place is not None and 0 < most < int(asked):
+            message = (
+                f"{where}: {int(asked):,} requests are sent at once, and the server runs {most:,} ({place.written}): "
+            )
+            message += f"{int(asked) - most:,} wait in its queue, and the time to the first token is mostly that"
+            remedy = f"write {place.written} {asked}, or measure with {most}"
+            remark = make_remark(Severity.WARNING, Code.SUBOPTIMAL, _WIDTH[0], message, remedy)
+        elif int(asked) == 1 and complains_of_speed(case.script):
+            message = (
+                f"{where}: one request at a time measures how fast a single answer is, and not the throughput of the "
+            )
+            message += "server: that of many requests together is many times as much"
+            remedy = f"write {_WIDTH[0]} 64 and more to compare it with numbers of throughput"
+            remark = make_remark(Severity.NOTE, Code.SUBOPTIMAL, _WIDTH[0], message, remedy)
+        else:
+            continue
         yield replace(remark, command=None)
         return
 

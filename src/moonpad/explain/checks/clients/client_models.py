@@ -33,7 +33,13 @@ _WORD: Final = r"(?:^|\s)(?:{})[= ]+[\"']?(?P<value>[^\s\"'\\]+)"
 _ASKED: Final = re.compile(_WORD.format("--model|--model-names|-m"))
 _ADDRESS: Final = re.compile(_WORD.format("--url|-u|--target"))
 _HERE: Final = re.compile(r"(?:https?://)?(?:localhost|127\.0\.0\.1)(?::(?P<port>\d{2,5}))(?P<path>/\S*)?")
-_VARIABLE: Final = re.compile(r"(?:export[ ]+)?ANTHROPIC_(?P<name>BASE_URL|MODEL)=[\"']?(?P<value>[^\s\"'#]+)")
+_VARIABLE: Final = re.compile(
+    r"\bANTHROPIC_(?P<name>BASE_URL|MODEL|SMALL_FAST_MODEL|DEFAULT_(?:HAIKU|SONNET|OPUS)_MODEL)"
+    r"(?:=[\"']?|[\"'][ ]*:[ ]*[\"'])(?P<value>[^\s\"'#,]+)"
+)
+_THERE: Final = re.compile(r"https?://[A-Za-z0-9][\w.-]*:(?P<port>\d{2,5})(?P<path>/\S*)?")
+_SMALL: Final = ("SMALL_FAST_MODEL", "DEFAULT_HAIKU_MODEL")
+_OF_CLIENT: Final = "claude"
 _SIZE: Final = re.compile(r"(?<![a-z0-9])(\d{1,4}(?:\.\d{1,2})?)b(?![a-z0-9])")
 """The weights in 10^9, as names of models have them."""
 _LONGEST: Final = 1000
@@ -101,14 +107,13 @@ def variables_of_client(case: Case) -> Iterator[Remark]:
     if case.base not in (names.EXPERTS_BY_VARIABLE, names.EXPERTS_BY_OPTION):
         return
     known, here = _sure_names(case), False
-    script.budget.once("variables of a client", len(script.lines), "the text around its engine commands")
-    for number, line in enumerate(script.lines, 1):
-        match = _VARIABLE.search(line[:_LONGEST]) if "ANTHROPIC_" in line else None
-        if match is None or line.lstrip().startswith("#") or is_shown_to_fail(case, number):
+    script.budget.once("variables of a client", 2 * len(script.lines), "the text around its engine commands")
+    places = _variables(script.lines)
+    for number, name, value in places:
+        if is_shown_to_fail(case, number):
             continue
-        value = match["value"]
-        if match["name"] == "BASE_URL":
-            address = _HERE.fullmatch(value)
+        if name == "BASE_URL":
+            address = _THERE.fullmatch(value)
             here = address is not None and address["port"] == port
             if address is None or not here or (address["path"] or "").rstrip("/") != "/v1":
                 continue
@@ -116,12 +121,33 @@ def variables_of_client(case: Case) -> Iterator[Remark]:
             message, place, remedy = f"{message}the server answers 404", "ANTHROPIC_BASE_URL", "leave /v1 out"
         elif here and known and value not in known and not OPEN.search(value):
             message = f"{script.where(number)}: the client asks for {shortened(value, 60)}, and the server is called "
-            message, place = f"{message}{shortened(known[0], 60)}: it answers 404", "ANTHROPIC_MODEL"
+            message, place = f"{message}{shortened(known[0], 60)}: it answers 404", f"ANTHROPIC_{name}"
             remedy = f"write {shortened(known[0], 60)}"
         else:
             continue
         yield replace(make_remark(Severity.WARNING, Code.INVALID_VALUE, place, message, remedy), command=None)
         return
+    chosen = {name: number for number, name, _ in places}
+    small = any(name in chosen for name in _SMALL) or any(_OF_CLIENT in name for name in known)
+    if here and known and "MODEL" in chosen and not small:
+        where = script.where(chosen["MODEL"])
+        message = (
+            f"{where}: for small tasks the client asks for a model of its own, and this server answers 404 to all "
+        )
+        message += f"names but {shortened(known[0], 60)}"
+        remedy = f"set ANTHROPIC_{_SMALL[1]}={shortened(known[0], 60)} as well"
+        remark = make_remark(Severity.NOTE, Code.MODEL_NAME, f"ANTHROPIC_{_SMALL[1]}", message, remedy)
+        yield replace(remark, command=None)
+
+
+@lru_cache(maxsize=4)
+def _variables(lines: tuple[str, ...]) -> tuple[tuple[int, str, str], ...]:
+    """Line, name and value of each variable of the client, what is commented out apart."""
+    found = []
+    for number, line in enumerate(lines, 1):
+        if "ANTHROPIC_" in line and not line.lstrip().startswith("#"):
+            found += [(number, match["name"], match["value"]) for match in _VARIABLE.finditer(line[:_LONGEST])]
+    return tuple(found)
 
 
 def _of_another_size(asked: str, known: str) -> bool:

@@ -7,7 +7,11 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clients.absent_paths import path_not_there, scraped_metrics
-from moonpad.explain.checks.clients.bench_lengths import data_of_measurement, length_of_measurement
+from moonpad.explain.checks.clients.bench_lengths import (
+    data_of_measurement,
+    length_of_measurement,
+    width_of_measurement,
+)
 from moonpad.explain.checks.clients.client_addresses import bound_to_itself, path_in_base, scheme_of_client
 from moonpad.explain.checks.clients.client_keys import key_of_client
 from moonpad.explain.checks.clients.client_models import load_generator, model_of_client, variables_of_client
@@ -57,6 +61,7 @@ REQUEST_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     field_of_release,
     length_of_measurement,
     data_of_measurement,
+    width_of_measurement,
     roles_of_router,
     target_of_ingress,
     target_of_tunnel,

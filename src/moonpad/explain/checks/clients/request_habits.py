@@ -33,6 +33,8 @@ _CUT: Final = re.compile(
 _GREEDY: Final = re.compile(r"(?:[\"']temperature\\?[\"']\s*:|\btemperature\s*=)\s*0(?:\.0+)?(?![.\d])")
 _NEVER_GREEDY: Final = re.compile(r"deepseek-r1|qwen3-[\w.-]*thinking|qwq", re.IGNORECASE)
 """Models whose pages speak against greedy answers in so many words."""
+_SPREAD: Final = re.compile(r"\*\*(?P<name>[A-Za-z_]\w*)\s*[,)]")
+_FAR: Final = 40
 _CIRCLES: Final = re.compile(
     r"\brepeat\w*|\brepetiti\w+|\bendless\w*|\bloop(?:s|ing)?\b|\bnever (?:stops?|ends?)\b|in circles|重复|循环|复读",
     re.IGNORECASE,
@@ -71,7 +73,8 @@ def greedy_thoughts(case: Case) -> Iterator[Remark]:
     if case.base not in _SERVERS or not (never or THINKS.search(model)):
         return
     for call in calls_to(case):
-        if not call.is_chat or not _GREEDY.search(call.text) or WITHOUT_THOUGHTS.search(call.text):
+        text = call.text + _handed_in(call, case.script.lines)
+        if not call.is_chat or not _GREEDY.search(text) or WITHOUT_THOUGHTS.search(text):
             continue
         told = is_in_lines(_CIRCLES, case.script.lines, _LONGEST)
         if not (never or told):
@@ -81,6 +84,16 @@ def greedy_thoughts(case: Case) -> Iterator[Remark]:
         remedy = "take the temperature that the model's page names, 0.6 to 1.0"
         yield _said("temperature", message, remedy, Severity.WARNING if told else Severity.NOTE)
         return
+
+
+def _handed_in(call: ClientCall, lines: tuple[str, ...]) -> str:
+    """The last line above that sets what a call spreads: `create(…, **sampling)`."""
+    spread = _SPREAD.search(call.text)
+    if spread is None:
+        return ""
+    sets = re.compile(rf"^\s*{spread['name']}\s*=\s*(?:dict\(|{{)")
+    above = (line[:_LONGEST] for line in reversed(lines[max(0, call.line - _FAR) : call.line - 1]))
+    return next((f"\n{line}" for line in above if sets.match(line)), "")
 
 
 def ended_at_line(case: Case) -> Iterator[Remark]:

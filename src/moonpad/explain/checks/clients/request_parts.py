@@ -10,6 +10,7 @@ from typing import Final
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clients.asked_server import calls_to, is_named, is_shown_to_fail
+from moonpad.explain.documents.answers import is_answer
 from moonpad.explain.documents.client_calls import ClientCall
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -92,13 +93,18 @@ def _of_media(case: Case, text: str) -> tuple[str, str, str] | None:
     if granted is not None and images > granted:
         what = f"the request brings {images} images, and {_LIMIT} grants {granted}: it answers 400"
         return _LIMIT, what, f"raise the number of images in {_LIMIT}"
-    if images and _FILE.search(text) and case.option(_FOLDER) is None and not is_named(case, _FOLDER):
+    if images and _FILE.search(text) and case.option(_FOLDER) is None and not _is_told(case, _FOLDER):
         what = f"file:// is read by the server, which refuses it without {_FOLDER}"
         return _FOLDER, what, f"start it with {_FOLDER} FOLDER, or send the image in base64"
     if _SOUND.search(text) and case.first.model and _DEAF.search(case.first.model):
         name = shortened(case.first.model.strip("'\"").rpartition("/")[2], 40)
         return "input_audio", f"the request brings a sound, and {name} takes none: it is refused", "send text"
     return None
+
+
+def _is_told(case: Case, option: str) -> bool:
+    """Whether the text names the option beside answers of a server, which name what is missing."""
+    return any(option in line and not is_answer(line) for line in case.script.lines if len(line) <= _LONGEST)
 
 
 def _granted(case: Case, kind: str) -> int | None:

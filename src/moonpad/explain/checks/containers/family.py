@@ -32,6 +32,7 @@ from moonpad.explain.checks.containers.images_nowhere import image_without_owner
 from moonpad.explain.checks.containers.insider_images import image_of_insiders
 from moonpad.explain.checks.containers.listed_devices import listed_devices
 from moonpad.explain.checks.containers.loopback_of_host import loopback_of_host
+from moonpad.explain.checks.containers.lost_caches import lost_cache
 from moonpad.explain.checks.containers.mounted_places import (
     cache_not_mounted,
     download_into_read_only,
@@ -91,4 +92,5 @@ FAMILY: Final[tuple[Check, ...]] = (
     behind_image,
     variables_of_no_release,
     *CONTAINER_SLIPS,
+    lost_cache,
 )

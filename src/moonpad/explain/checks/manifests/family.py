@@ -46,6 +46,7 @@ from moonpad.explain.checks.manifests.repeated_keys import repeated_key
 from moonpad.explain.checks.manifests.resource_names import resource_without_domain
 from moonpad.explain.checks.manifests.root_steps import packages_without_root
 from moonpad.explain.checks.manifests.shell_words import words_behind_script
+from moonpad.explain.checks.manifests.slow_pods import cache_of_pod, processors_of_ranks, scaled_by_processors
 from moonpad.explain.checks.manifests.stateful_groups import ordered_pods, rank_of_template, service_of_set
 from moonpad.explain.checks.manifests.template_slips import template_slip
 from moonpad.explain.checks.manifests.worker_sets import variables_of_set, workers_behind_service
@@ -107,4 +108,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     rdma_of_pod,
     handshake_on_loopback,
     *POD_DEVICES,
+    processors_of_ranks,
+    scaled_by_processors,
+    cache_of_pod,
 )

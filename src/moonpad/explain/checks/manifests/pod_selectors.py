@@ -22,6 +22,8 @@ from moonpad.values.records import replace
 
 _WITH_PODS: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
 _MADE_PODS: Final = _WITH_PODS | {"Pod", "Job", "LeaderWorkerSet", "InferenceService", "DynamoGraphDeployment"}
+_POOL: Final = "InferencePool"
+"""Of the inference extension of the Gateway API: it picks pods as a Service does."""
 Labels = Mapping[str, str]
 
 
@@ -47,12 +49,17 @@ def selectors(case: Case) -> Iterator[Remark]:
         return  # a Service may be for another
     for service in objects:
         asked = _texts(service, "spec", "selector")
-        if service.kind != "Service" or service.templated or not asked or asked.keys() - labels.keys():
+        if service.kind == _POOL and "matchLabels" in asked:
+            asked = _texts(service, "spec", "selector", "matchLabels")
+        if service.kind not in ("Service", _POOL) or service.templated or not asked or asked.keys() - labels.keys():
             continue
         if other := _missing(asked, labels):
             name = shortened(text_of(inner(service.fields, "metadata", "name")), 40)
-            message = f"the Service {name} asks for {other}, and the pods have {_said(labels, other)}: it sends to none"
-            yield _remark("spec.selector", message, "write the label of the pods in the Service")
+            message = (
+                f"the {service.kind} {name} asks for {other}, and the pods have {_said(labels, other)}: it sends to "
+            )
+            message += "none"
+            yield _remark("spec.selector", message, f"write the label of the pods in the {service.kind}")
 
 
 def port_by_name(case: Case) -> Iterator[Remark]:
@@ -70,7 +77,9 @@ def port_by_name(case: Case) -> Iterator[Remark]:
     named = {text_of(port.get("name")) for port in ports}
     for service in objects:
         asked = _texts(service, "spec", "selector")
-        if service.kind != "Service" or service.templated or not asked or not labels:
+        if service.kind == _POOL and "matchLabels" in asked:
+            asked = _texts(service, "spec", "selector", "matchLabels")
+        if service.kind not in ("Service", _POOL) or service.templated or not asked or not labels:
             continue
         if not asked.items() <= labels.items():
             continue

@@ -26,7 +26,7 @@ from moonpad.explain.checks.models.hybrid_parsers import parser_of_hybrid
 from moonpad.explain.checks.models.layout_checks import heads_of_others
 from moonpad.explain.checks.models.local_checks import chat_template, expert_method
 from moonpad.explain.checks.models.model_addresses import page_as_model, path_of_host
-from moonpad.explain.checks.models.model_overrides import types_of_overrides
+from moonpad.explain.checks.models.model_overrides import needless_stretching, types_of_overrides
 from moonpad.explain.checks.models.other_hub import hub_of_repository
 from moonpad.explain.checks.models.other_tokenizers import OTHER_TOKENIZERS
 from moonpad.explain.checks.models.own_code import OWN_CODE_CHECKS
@@ -98,6 +98,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     draft_of_other_model,
     vocabulary_of_draft,
     types_of_overrides,
+    needless_stretching,
     tokens_of_tree,
     page_as_model,
     path_of_host,

@@ -22,6 +22,7 @@ PHYSICAL: Final = "--ubatch-size"
 CONTEXT: Final = "--ctx-size"
 SLOTS: Final = "--parallel"
 UNIFIED: Final = "--kv-unified"
+_DENIED: Final = ("--no-", "-no-")
 _STRETCHES: Final = ("--rope-scaling", "--rope-scale", "--rope-freq-base", "--rope-freq-scale", "--override-kv")
 DRAFT: Final = ("--model-draft", "--spec-draft-model")
 _EMBEDS: Final = ("--embedding", "--embeddings", "--rerank", "--reranking")
@@ -95,7 +96,7 @@ def embedded_texts(case: Case) -> Iterator[Remark]:
 def context_of_slots(case: Case) -> Iterator[Remark]:
     """The slots share the context out, unless they have one cache together."""
     place, context, slots = case.option(SLOTS), _size(case, CONTEXT), _size(case, SLOTS)
-    if not _judged(case) or place is None or slots < 2 or case.option(UNIFIED) is not None:
+    if not _judged(case) or place is None or slots < 2 or _is_unified(case):
         return
     whole = case.option(CONTEXT)
     positions = _positions(case) if whole is not None and whole.value == "0" else 0
@@ -122,6 +123,12 @@ def context_of_slots(case: Case) -> Iterator[Remark]:
     yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, place.written, message, remedy, at=place.index)
 
 
+def _is_unified(case: Case) -> bool:
+    """Whether all slots have one cache; --no-kv-unified says that they have not."""
+    place = case.option(UNIFIED)
+    return place is not None and place.value is not False and not place.written.startswith(_DENIED)
+
+
 def context_of_training(case: Case) -> Iterator[Remark]:
     """A slot with more tokens than the model has positions, and nothing that stretches them."""
     place, context = case.option(CONTEXT), _size(case, CONTEXT)
@@ -129,7 +136,7 @@ def context_of_training(case: Case) -> Iterator[Remark]:
     if not _judged(case) or place is None or not context or any(case.option(flag) is not None for flag in _STRETCHES):
         return
     known, positions = other_model(_plain(_name(case))), _positions(case)
-    shared = 1 if slots is None or case.option(UNIFIED) is not None else _size(case, SLOTS)
+    shared = 1 if slots is None or _is_unified(case) else _size(case, SLOTS)
     if not positions or not shared or context // shared <= positions:
         return
     title = known.title if known is not None else "the model"

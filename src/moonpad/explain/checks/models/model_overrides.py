@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -24,6 +25,10 @@ _OF_LINEAR: Final = ("num_experts", "num_experts_per_token", "num_shared_experts
 """What `kimi_linear` calls some of them (its config.json)."""
 _KNOWN: Final = (*_NUMBERS, *_OBJECTS, *_OF_LINEAR, "architectures")
 _ALIKE: Final = 0.95
+_LONG_BY_ITSELF: Final = re.compile(r"qwen3-[\w.-]*2507|qwen3-coder|qwen3-next", re.IGNORECASE)
+_OWN_POSITIONS: Final = 262_144
+_FORMER: Final = "--rope-scaling"
+_ORIGINAL: Final = re.compile(r"[\"']original_max_position_embeddings\\?[\"']\s*:\s*(?P<number>\d{3,7})\b")
 
 
 def types_of_overrides(case: Case) -> Iterator[Remark]:
@@ -42,6 +47,25 @@ def types_of_overrides(case: Case) -> Iterator[Remark]:
             key, message, remedy = found
             where = f"{flag}.{key}" if key else flag
             yield make_remark(Severity.WARNING, Code.INVALID_VALUE, where, message, remedy, at=place.index)
+            return
+
+
+def needless_stretching(case: Case) -> Iterator[Remark]:
+    """YaRN over the 32,768 positions of the first Qwen3, for a successor that has 262,144 of its own."""
+    if not _LONG_BY_ITSELF.search(case.first.model or ""):
+        return
+    for flag in (*OVERRIDES, _FORMER):
+        place, text = case.option(flag), case.text(flag).strip().strip("'")
+        match = _ORIGINAL.search(text) if place is not None else None
+        if place is not None and match is not None and int(match["number"]) < _OWN_POSITIONS:
+            message = (
+                f"the model has {_OWN_POSITIONS:,} positions of its own, and this stretches {int(match['number']):,}: "
+            )
+            message += "all answers are worse by it, those to short prompts too"
+            remedy = f"leave it out; beyond {_OWN_POSITIONS:,}, stretch those: original_max_position_embeddings "
+            yield make_remark(
+                Severity.WARNING, Code.CONFLICT, flag, message, f"{remedy}{_OWN_POSITIONS}", at=place.index
+            )
             return
 
 

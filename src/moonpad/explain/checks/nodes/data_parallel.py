@@ -10,6 +10,7 @@ from typing import Final
 from moonpad.catalog.options import changes
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.documents.slow_complaints import complains_of_speed
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
@@ -21,6 +22,8 @@ _NOT_ALONE_SINCE: Final = "0.4.4.post1"
 _ALONE_SINCE: Final = "0.5.2"
 """Releases of SGLang between which attention data parallelism without a size ends the start: server_args.py of 0.4.4,
 0.4.4.post1, 0.5.1.post3 and 0.5.2."""
+_MOST_REQUESTS: Final = "--max-running-requests"
+_FEW: Final = 2
 _AROUND: Final = 20
 """Lines."""
 _LONGEST: Final = 500
@@ -56,6 +59,7 @@ def data_parallel(case: Case) -> Iterator[Remark]:
             yield warning(names.ATTENTION_DP_SWITCH, message, remedy, at=switch.index)
     elif copies > 1 and place is not None:
         yield from _copies(case, copies, group, place.index)
+    yield from _requests_of_ranks(case, max(shared, copies if switch is not None else 1))
     yield from _companion(case, copies, max(shared, copies if switch is not None else 1))
 
 
@@ -63,6 +67,20 @@ def _is_renamed(case: Case) -> bool:
     """Whether the release has the switch under a former name alone: what it does without a size is said there."""
     now = changes(case.engine.program, case.version or None)
     return any(change.flag == names.ATTENTION_DP_SWITCH and change.kind == "deprecated" for change in now)
+
+
+def _requests_of_ranks(case: Case, ranks: int) -> Iterator[Remark]:
+    """`--max-running-requests 8` over eight ranks of attention is one for each."""
+    place, most = case.option(_MOST_REQUESTS), case.size(_MOST_REQUESTS)
+    if place is None or ranks < 2 or most < 1 or most // ranks >= _FEW:
+        return
+    each = max(1, most // ranks)
+    message = (
+        f"{most} requests over {ranks} data-parallel ranks of attention are {each} for each: the number is shared out"
+    )
+    remedy = f"write {16 * ranks} or more where throughput is wanted"
+    severity = Severity.WARNING if complains_of_speed(case.script) else Severity.NOTE
+    yield make_remark(severity, Code.SUBOPTIMAL, _MOST_REQUESTS, message, remedy, at=place.index)
 
 
 def _shared(case: Case, option: str, group: int, ways: int) -> Iterator[Remark]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
@@ -37,11 +38,19 @@ def shown_devices(case: Case) -> Iterator[Remark]:
     ranks = ranks_here(case, case.commands[0], case.readings[0])
     if ranks is None or ranks <= number or is_in_lines(SEVERAL, script.lines, _LONGEST):
         return
+    if number == 1 and is_in_lines(_times(ranks), script.lines, _LONGEST):
+        return  # a table that is cut down to its first device
     flag = case.engine.command_line.options.get("tp", "layout")
     message = f"the machine shows {number} device{'s' if number > 1 else ''} ({script.where(line)}), and the command "
     message += f"starts {ranks} ranks here: the start ends where the first of them finds no device"
     remark = make_remark(Severity.WARNING, Code.ILLEGAL_LAYOUT, flag, message, f"write a layout of {number} ({flag})")
     yield replace(remark, command=0)
+
+
+@cache
+def _times(number: int) -> re.Pattern[str]:
+    """`8x H200`, `8 × H100`."""
+    return re.compile(rf"(?<![\w.]){number} ?[x×*] ?[A-Z]")
 
 
 def _shown(lines: tuple[str, ...]) -> tuple[int, int] | None:

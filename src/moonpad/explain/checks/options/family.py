@@ -26,6 +26,7 @@ from moonpad.explain.checks.options.setting_slips import (
     switch_as_text,
     variable_for_option,
 )
+from moonpad.explain.checks.options.slow_settings import slow_setting
 from moonpad.explain.checks.options.subcommand_slips import subcommand_slips
 from moonpad.explain.checks.options.unread_variables import unread_variables
 from moonpad.explain.checks.options.variables_for_options import variables_for_options
@@ -57,4 +58,5 @@ FAMILY: Final[tuple[Check, ...]] = (
     *GLUED_CHECKS,
     *PROGRAM_CALLS,
     rank_of_adapter,
+    slow_setting,
 )

@@ -30,7 +30,7 @@ from moonpad.explain.checks.pools.pool_sides import pools_without_connector, sid
 from moonpad.explain.checks.pools.pools_in_containers import devices_apart
 from moonpad.explain.checks.pools.proxy_ports import comma_of_proxy, counted_ports, proxy_ports
 from moonpad.explain.checks.pools.recipe_sizes import devices_of_role
-from moonpad.explain.checks.pools.router_options import joined_selector, pools_of_workers
+from moonpad.explain.checks.pools.router_options import joined_selector, policy_past_caches, pools_of_workers
 from moonpad.explain.checks.pools.router_ranks import ranks_of_router
 from moonpad.explain.checks.pools.router_targets import (
     bootstrap_port,
@@ -51,6 +51,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     fewer_ranks_of_decode,
     joined_selector,
     pools_of_workers,
+    policy_past_caches,
     shared_engine_id,
     lone_pool,
     no_consumer,

@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Word
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
@@ -19,6 +20,17 @@ _JOINED: Final = re.compile(rf"{_LABEL}(?:,[ ]?{_LABEL})+")
 _POOLS: Final = "--pd-disaggregation"
 _PREFILL: Final = "--prefill"
 _WORKERS: Final = "--worker-urls"
+_BLIND: Final = re.compile(
+    r"(?P<flag>--policy|--routing-logic|routingLogic)[\"']?[ ]*[:= ,][ ]*[\"']?"
+    r"(?P<policy>round_?robin|random|power_of_two)\b"
+)
+_AWARE: Final = re.compile(
+    r"cache_aware|prefix_?aware|kv_?aware|--policy[ =]+(?:consistent_hashing|prefix_hash|manual)"
+)
+_TURNS: Final = re.compile(
+    r"\bagents?\b|multi-?turn|\bconversations?\b|\bhistor(?:y|ies)\b|cache hit|\bturns?\b|多轮|智能体", re.IGNORECASE
+)
+_LONGEST: Final = 1000
 _MOST: Final = 500
 
 
@@ -49,6 +61,29 @@ def pools_of_workers(case: Case) -> Iterator[Remark]:
         message += f"none: the router ends at the start, or sends nothing to those of {_WORKERS}"
         remedy = f"name each prefill server with {_PREFILL} URL and each decode server with --decode URL"
         remark = make_remark(Severity.WARNING, Code.MISSING_FLAG, _POOLS, message, remedy)
+        yield Remark(remark.finding, command=None)
+        return
+
+
+def policy_past_caches(case: Case) -> Iterator[Remark]:
+    """`--policy round_robin` and `routingLogic: roundrobin` where turns follow each other: each server has a prefix
+    cache of its own."""
+    script = case.script
+    script.budget.once("policies of routers", len(script.lines), "the text around its engine commands")
+    if not is_in_lines(_BLIND, script.lines, _LONGEST) or not is_in_lines(_TURNS, script.lines, _LONGEST):
+        return
+    if is_in_lines(_AWARE, script.lines, _LONGEST):
+        return
+    for number, line in enumerate(script.lines, 1):
+        match = _BLIND.search(line[:_LONGEST])
+        if match is None or line.lstrip().startswith("#"):
+            continue
+        message = (
+            f"{script.where(number)}: by {match['policy']} each turn of a conversation goes to another server, whose "
+        )
+        message += "prefix cache does not have what came before: its history is computed again"
+        remedy = "take a policy that knows the caches (cache_aware, prefixaware) or keeps a session on one server"
+        remark = make_remark(Severity.WARNING, Code.SUBOPTIMAL, match["flag"], message, remedy)
         yield Remark(remark.finding, command=None)
         return
 

@@ -57,7 +57,8 @@ def _swapped(router: Command, roles: dict[str, str]) -> tuple[str, str, str] | N
 
 def _not_told(router: Command, servers: Sequence[Command], roles: dict[str, str]) -> tuple[str, str, str] | None:
     listed = [match["place"] for flag in _LISTS for text in _behind(router, flag) if (match := _URL.fullmatch(text))]
-    if not {*_ROLES} <= {roles.get(place, "") for place in listed} or len(servers) < len(_ROLES):
+    known = {*_ROLES} <= {roles.get(place, "") for place in listed} and len(servers) >= len(_ROLES)
+    if not known and not (len(listed) == len(servers) and {_text(each, _ROLE) for each in servers} == {*_ROLES}):
         return None
     words = " ".join(word.text for word in router.argv)
     if ROUTERS.search(words) or router.more:

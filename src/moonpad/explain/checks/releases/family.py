@@ -20,6 +20,7 @@ from moonpad.explain.checks.releases.plugin_keys import plugin_key
 from moonpad.explain.checks.releases.plugin_names import connector_keys, connector_name
 from moonpad.explain.checks.releases.quoted_errors import quoted_error
 from moonpad.explain.checks.releases.registered_names import registered_name
+from moonpad.explain.checks.releases.slow_lines import slow_line
 from moonpad.explain.checks.releases.start_refusals import refused
 from moonpad.explain.checks.releases.transformers_checks import transformers_of_text
 
@@ -43,4 +44,5 @@ FAMILY: Final[tuple[Check, ...]] = (
     reported,
     mended_later,
     branch_options,
+    slow_line,
 )

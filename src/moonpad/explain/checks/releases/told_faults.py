@@ -74,6 +74,10 @@ _FAILS: Final = re.compile(
 )
 """A start or a request that came to nothing: no slow one, and no wrong answer."""
 _LOGGED: Final = re.compile(r"\b(?:ERROR|WARNING|INFO)[ ]+(?:\d{4}-)?\d\d-\d\d |\bFile \"|\w(?:Error|Exception)\b")
+_OF_STATE: Final = re.compile(
+    r"\bAvg prompt throughput: |\b(?:Decode|Prefill) batch[.,] |\bSpecDecoding metrics: |\bNCCL INFO "
+)
+"""Lines that engines and NCCL print while all is well: their words are no complaint."""
 _OF_PYTHON: Final = frozenset({"unexpect", "keyword", "argument", "position", "object", "attribut", "module", "import"})
 """Stems of what the interpreter says of any name."""
 _LEAST_OF_SENTENCE: Final = 4
@@ -159,7 +163,7 @@ def _lines_of(script: Script) -> Sequence[str]:
     for number, line in enumerate(script.lines, 1):
         if script.markdown and _FENCE.match(line):
             fenced = not fenced
-        elif not fenced and number not in taken:
+        elif not fenced and number not in taken and not _OF_STATE.search(line[:_LINE]):
             said = _SUPPOSED.sub("", line[:_LINE])
             prose_lines.append("" if _PROPERTY.match(said) and not _COMPLAINS.search(said) else said)
             length += len(line)
