@@ -27,7 +27,8 @@ _BY_HAND: Final = re.compile(
     r"\b(?:modif(?:y|ied|ying|ication)|chang(?:e|ed|ing)|edit(?:ed|ing)?|patch(?:ed|ing)?|overwr\w+|replac(?:e|ed|ing))\b"
     r"[^\n]{0,60}\b(?:files?|librar\w+|packages?|modules?|source|venv|site-packages|by hand|manually)\b"
     r"|\b(?:manually|hand)[- ](?:modified|changed|edited|patched)\b"
-    r"|(?:измен|правк|правит|менять|замен)\w*[^\n]{0,60}(?:вручную|библиотек|файл|venv|пакет)|где менять|(?:修改|改动|替换|打补丁)"
+    r"|(?:измен|правк|правит|менять|замен)\w*[^\n]{0,60}(?:вручную|библиотек|файл|venv|пакет)|где менять"
+    r"|(?:修改|改动|替换|打补丁)"
     r"[^\n]{0,40}(?:源码|文件|代码|库)",
     re.IGNORECASE,
 )
@@ -83,7 +84,8 @@ def changes_files_of(package: str, lines: tuple[str, ...]) -> bool:
 def lists_changed_files(package: str, lines: tuple[str, ...]) -> bool:
     """Whether it says that modules of the installed package are changed, and names them, each alone on its line."""
     module = re.compile(
-        rf"[ \t>*+`\"'\d.)-]*(?:[\w.~/-]{{0,200}})(?:site|dist)-packages/{re.escape(package)}/[\w/.-]{{1,200}}\.py[ \t`\"',:;]*"
+        rf"[ \t>*+`\"'\d.)-]*[\w.~/-]{{0,200}}(?:site|dist)-packages/{re.escape(package)}/[\w/.-]{{1,200}}\.py"
+        r"[ \t`\"',:;]*"
     )
     texts = [line[:_LONGEST] for line in lines]
     return any(map(module.fullmatch, texts)) and any(_BY_HAND.search(text) for text in texts)
@@ -95,7 +97,7 @@ def _is_named_beside(remark: Remark, command: Command, script: Script) -> bool:
     own = {line for word in words for line in range(word.line, max(word.line, word.end_line) + 1)}
     written = " ".join(word.text for word in words)
     where = remark.finding.where.lstrip("-")
-    names = {name for name in _NAME.findall(remark.finding.message) if name in written and name not in (where, "parser")}
+    names = {name for name in _NAME.findall(remark.finding.message) if name in written} - {where, "parser"}
     if remark.finding.code is not Code.INVALID_VALUE:
         names = {where, where.replace("-", "_")}
     elif lists_changed_files(re.split(r"[ .]", command.program)[0], tuple(script.lines)):

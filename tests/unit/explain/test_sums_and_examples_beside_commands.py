@@ -6,7 +6,14 @@ import pytest
 
 from tests.unit.explain.judging import ask
 
-CUT = "```bash\n{}\nvllm serve Qwen/Qwen3.5-397B-A17B-FP8 \\\n  --tensor-parallel-size 4 \\\n  --trust-remote-code \\\n  ...\n```\n"
+CUT = """```bash
+{}
+vllm serve Qwen/Qwen3.5-397B-A17B-FP8 \\
+  --tensor-parallel-size 4 \\
+  --trust-remote-code \\
+  ...
+```
+"""
 EXAMPLES = """```bash
 vllm serve moonshotai/Kimi-K2.6 --tensor-parallel-size 8
 ```

@@ -271,7 +271,9 @@ def _say(state: ScriptState, start: int, text: str, left_out: Sequence[int]) -> 
         message, remedy = "this line is not YAML: it was left out", "mend it"
         if (key := _key_below_scalar(lines, at)) is not None:
             value = lines[at].partition(":")[0].strip()
-            message = f"this key is moved in below {value}:, which has a value of its own: YAML's readers refuse the file"
+            message = (
+                f"this key is moved in below {value}:, which has a value of its own: YAML's readers refuse the file"
+            )
             remedy, at = f"begin it in the column of {value}:, and what is below it as well", key
         end = max(offsets[at] + 1, offsets[at + 1] - 1)
         state.problems.add("yaml", start + offsets[at], start + end, message, remedy)

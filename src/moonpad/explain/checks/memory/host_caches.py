@@ -28,7 +28,7 @@ _EACH: Final = re.compile(r"\b(?:each|per|every)\b", re.IGNORECASE)
 
 
 def host_caches(case: Case) -> Iterator[Remark]:
-    """`--hicache-size 500` over eight ranks, beside `4 TB RAM`; more than machines have; or where the text takes it for the whole."""
+    """`--hicache-size 500` over eight ranks, beside `4 TB RAM`; more than machines have; or taken for the whole."""
     size = case.first.settings.kv_offload_size
     place = case.option(case.engine.command_line.options.get("kv_offload_size", ""))
     if not size or place is None or case.engine.facts.kv_offload_by_replica or not case.laid_out:

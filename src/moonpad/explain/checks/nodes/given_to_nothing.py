@@ -15,12 +15,15 @@ from moonpad.values.finding import Code, Severity
 
 _NODES: Final = "--nnodes"
 _SET: Final = re.compile(
-    r"[ \t]*(?:(?:local|readonly|declare)[ ]+)?(?P<name>(?:MASTER|HEAD|LEADER|DIST_INIT)_?(?:NODE_?)?(?:IP|ADDR(?:ESS)?|HOST)"
+    r"[ \t]*(?:(?:local|readonly|declare)[ ]+)?"
+    r"(?P<name>(?:MASTER|HEAD|LEADER|DIST_INIT)_?(?:NODE_?)?(?:IP|ADDR(?:ESS)?|HOST)"
     r"|N_?NODES|NUM_NODES|NODE_COUNT|NODE_?RANK)=[\"']?(?:\$[1-9]|\$\{(?:[1-9]|(?P=name))(?::?[-?=][^\n]{0,120})?\})"
 )
 """`MASTER_IP="${4:-127.0.0.1}"`: what whoever starts the script is asked for."""
 _SHOWS: Final = re.compile(r"[ \t]*(?:echo|printf|log\w*|info|print)\b(?![^#\n]{0,300}(?:>|\|))|[ \t]*#")
-_HANDED_ON: Final = re.compile(r"\b(?:export|source|envsubst|eval|set[ ]+-\w*a|ssh|srun|mpirun|torchrun|ray)\b|^[ \t]*\.[ ]")
+_HANDED_ON: Final = re.compile(
+    r"\b(?:export|source|envsubst|eval|set[ ]+-\w*a|ssh|srun|mpirun|torchrun|ray)\b|^[ \t]*\.[ ]"
+)
 _MEETS: Final = re.compile(r"--(?:nnodes|node-rank|dist-init-addr|nccl-init-addr|master-addr|data-parallel-address)\b")
 _MOST: Final = 2_000
 
