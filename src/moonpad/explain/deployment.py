@@ -336,7 +336,7 @@ class Deployment(Struct, frozen=True):
             yield from worker_remarks(command, reading, line)
         elif not is_piece(command):
             parsers = parser_remarks(command, reading, self.engine, version.text, checkpoint, self.script)
-            yield from of_its_build(parsers, command) if command.fork else parsers
+            yield from of_its_build(parsers, command) if command.fork else of_patched(parsers, command, self.script)
 
     def _judgement_remarks(
         self,

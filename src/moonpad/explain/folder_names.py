@@ -1,10 +1,12 @@
 """Names of checkpoints as people call folders: `kimi_k2_5`, `kimik2.5-w4a8`, `Kimi2.6`, `nvidia-Kimi-K2.5-NVFP4`,
-`DeepSeekV3`."""
+`DeepSeekV3`; and as they call what stands for a folder, `<path-to-glm5>`."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
+
+from moonpad.catalog.cached_names import FAMILIES, OURS
 
 _OWNED: Final = re.compile(
     r"(?P<owner>[a-z][a-z0-9]{1,30})[-_]{1,2}(?P<name>kimi[\w.-]{1,80})", re.ASCII | re.IGNORECASE
@@ -21,6 +23,9 @@ _FOLDER: Final = re.compile(
 _UNHYPHENED: Final = re.compile(
     r"deepseek(?P<series>v3(?:\.[12])?|r1)(?P<rest>(?:[-_][\w.-]{1,60})?)", re.ASCII | re.IGNORECASE
 )
+
+_STEPS: Final = re.compile(r"step-?[0-9]|command-?r")
+"""`<step2-output>`, `<command-result>`: what a guide calls its own steps, though models are called so too."""
 
 
 def usual_name(written: str) -> str:
@@ -45,3 +50,11 @@ def with_owner(written: str) -> str:
     """The repository after which a folder is called with its owner, `/models/nvidia-Kimi-K2.5-NVFP4`; "" for others."""
     match = _OWNED.fullmatch(written.rstrip("/").rpartition("/")[2])
     return f"{match['owner']}/{match['name']}" if match is not None else ""
+
+
+def stands_for_another(written: str) -> bool:
+    """Whether a place to fill in, or a variable, is called after a model of another family, `<path-to-glm5>` or
+    `$QWEN_DIR`: it is none of those of this one that a text names beside it."""
+    plain = written.casefold()
+    held = any(sign in plain for sign in "<${")
+    return held and FAMILIES.search(_STEPS.sub("", plain)) is not None and OURS.search(plain) is None

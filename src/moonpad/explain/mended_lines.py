@@ -47,7 +47,7 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         at_image = place in images
         around, own = (_replaced(part, place, words) for part in (around, own))
         images |= {Word(words[-1])} if at_image and words else set()
-    places = {(word.line, word.column) for word in around}
+    places = {(word.line, word.column) for word in (*around, *_set_when_created(command))}
     # A manifest's container has no words of its own: what it sets stands before the command, whatever wraps that.
     inside = command.container is not None and bool(command.container.words) and bool(around)
     env = {
@@ -86,6 +86,16 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         | {name for word in command.prefix for name in word.unresolved},
         frozenset({len(around), *(at for at, word in enumerate(around) if word in images)}),
     )
+
+
+def _set_when_created(command: Command) -> Iterator[Word]:
+    """The variables that the container of `docker exec` has from the `docker run` which made it: what is started in it
+    has them, and a shell outside must not set them again."""
+    container = command.container
+    if container is not None and container.kind == "docker exec":
+        own = {(word.line, word.column) for word in container.words}
+        of_run = (word for option in container.given("--env") for word in option.words)
+        yield from (word for word in of_run if (word.line, word.column) not in own)
 
 
 def _model_first(arguments: tuple[str, ...], program: Sequence[str]) -> tuple[str, ...]:

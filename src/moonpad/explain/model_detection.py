@@ -20,7 +20,7 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.headed_models import lines_of_other_models
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.downloaded_models import downloaded_into
-from moonpad.explain.folder_names import usual_name, with_owner
+from moonpad.explain.folder_names import stands_for_another, usual_name, with_owner
 from moonpad.explain.grouping import model_of as named_model
 from moonpad.explain.mounted_models import as_published, on_the_host
 from moonpad.explain.programs import is_server, program_table
@@ -83,6 +83,9 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     called = None if called is not None and _is_another(written, called) else called
     if of_other or (is_of_another(written) and called is None):
         return None, unknown
+    if stands_for_another(written):
+        other = None if only_gguf or "deepseek" not in written.casefold() else other_in_text(script)
+        return other, f"the text names {other.id}" if other is not None else unknown
     near = _near(commands, script)
     if called is not None and (near is None or near.architecture != called.architecture):
         return called, f"served as {served}"

@@ -23,6 +23,16 @@ _USUAL: Final = re.compile(
     r"(?:pr(?![a-z])|cu\d|cpu|rocm|xpu|npu|precompiled|editable|empty|dirty|g[0-9a-f]{7}|git|d?\d|nv|das|dtk|musa|maca|corex|tpu)\w*"
 )
 """What publishers put behind the plus of a release: platforms, commits, days, and pull requests, told of elsewhere."""
+_BY_HAND: Final = re.compile(
+    r"\b(?:modif(?:y|ied|ying|ication)|chang(?:e|ed|ing)|edit(?:ed|ing)?|patch(?:ed|ing)?|overwr\w+|replac(?:e|ed|ing))\b"
+    r"[^\n]{0,60}\b(?:files?|librar\w+|packages?|modules?|source|venv|site-packages|by hand|manually)\b"
+    r"|\b(?:manually|hand)[- ](?:modified|changed|edited|patched)\b"
+    r"|(?:измен|правк|правит|менять|замен)\w*[^\n]{0,60}(?:вручную|библиотек|файл|venv|пакет)|где менять"
+    r"|(?:修改|改动|替换|打补丁)"
+    r"[^\n]{0,40}(?:源码|文件|代码|库)",
+    re.IGNORECASE,
+)
+"""That the files of what is installed are changed."""
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]{3,79}")
 _SAID: Final = re.compile(r"; (?:the image|another build) [^;]{0,120}$")
 _SLIP: Final = "write "
@@ -63,9 +73,22 @@ def changes_files_of(package: str, lines: tuple[str, ...]) -> bool:
     installed = re.compile(rf"(?:site|dist)-packages/{re.escape(package)}(?:/|\b)")
     found = re.compile(rf"\b{re.escape(package)}\.__(?:path|file)__")
     texts = [line[:_LONGEST] for line in lines]
+    if lists_changed_files(package, lines):
+        return True
     if any(installed.search(text) and _CHANGED.search(text) for text in texts):
         return True
     return any(map(found.search, texts)) and any(map(_WRITES.search, texts))
+
+
+@lru_cache(maxsize=4)
+def lists_changed_files(package: str, lines: tuple[str, ...]) -> bool:
+    """Whether it says that modules of the installed package are changed, and names them, each alone on its line."""
+    module = re.compile(
+        rf"[ \t>*+`\"'\d.)-]*[\w.~/-]{{0,200}}(?:site|dist)-packages/{re.escape(package)}/[\w/.-]{{1,200}}\.py"
+        r"[ \t`\"',:;]*"
+    )
+    texts = [line[:_LONGEST] for line in lines]
+    return any(map(module.fullmatch, texts)) and any(_BY_HAND.search(text) for text in texts)
 
 
 def _is_named_beside(remark: Remark, command: Command, script: Script) -> bool:
@@ -74,8 +97,10 @@ def _is_named_beside(remark: Remark, command: Command, script: Script) -> bool:
     own = {line for word in words for line in range(word.line, max(word.line, word.end_line) + 1)}
     written = " ".join(word.text for word in words)
     where = remark.finding.where.lstrip("-")
-    names = {name for name in _NAME.findall(remark.finding.message) if name in written and name != where}
+    names = {name for name in _NAME.findall(remark.finding.message) if name in written} - {where, "parser"}
     if remark.finding.code is not Code.INVALID_VALUE:
         names = {where, where.replace("-", "_")}
+    elif lists_changed_files(re.split(r"[ .]", command.program)[0], tuple(script.lines)):
+        names.add(where.replace("-", "_"))  # `gptoss_reasoning_parser.py`
     beside = (line[:_LONGEST] for number, line in enumerate(script.lines[:_MOST], 1) if number not in own)
     return any(name in line for line in beside for name in names)

@@ -32,6 +32,25 @@ def test_more_than_the_text_leaves_for_them(text: str, words: str) -> None:
     assert "GB is for each of the" in message
 
 
+@pytest.mark.parametrize("words", ["--tp 8 --hicache-size 1024", "--tp-size 4 --hicache-size 2000"])
+def test_more_than_any_machine_has(words: str) -> None:
+    ((severity, message),) = told("8x H200.", words)
+    assert severity is Severity.WARNING
+    assert "hardly a machine has" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("8x H200, 16 TB of RAM.", "--tp 8 --hicache-size 1000"),
+        ("Sixteen.", "--tp 16 --nnodes 4 --node-rank 0 --hicache-size 1000"),
+        ("8x H200.", "--tp 8 --hicache-size 700"),
+    ],
+)
+def test_what_large_machines_may_have(text: str, words: str) -> None:
+    assert told(text, words) == []
+
+
 def test_what_the_text_takes_for_all_ranks() -> None:
     ((severity, message),) = told("8x H200. `--hicache-size 100` = 100 GB of CPU memory.", "--tp 8 --hicache-size 100")
     assert severity is Severity.NOTE

@@ -70,3 +70,47 @@ spec:
     args: ["vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8"]
 """
     assert [each.kind for each in ask(pod)] == ["serve"]
+
+
+BY_HAND = """# The library had to be changed by hand in .venv
+
+vllm==0.10.1
+
+`.venv/lib/python3.12/site-packages/vllm/entrypoints/openai/tool_parsers/openai_tool_parser.py`
+`.venv/lib/python3.12/site-packages/vllm/reasoning/gptoss_reasoning_parser.py`
+
+```
+vllm serve openai/gpt-oss-120b --tensor-parallel-size 2 --enable-auto-tool-choice {}
+```
+"""
+PARSERS = "--tool-call-parser openai --reasoning-parser openai_gptoss"
+
+
+def _errors(text: str) -> list[str]:
+    return [each.where for one in ask(text) for each in one.findings if each.severity is Severity.ERROR]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The library had to be changed by hand in .venv",
+        "Файлы библиотеки изменены вручную",
+        "I patched these files",
+        "修改以下源码文件",
+    ],
+)
+def test_parsers_in_files_that_the_text_lists_as_changed(said: str) -> None:
+    text = BY_HAND.format(PARSERS).replace("The library had to be changed by hand in .venv", said)
+    assert _errors(text) == []
+
+
+def test_files_that_are_only_listed_change_nothing() -> None:
+    text = BY_HAND.format(PARSERS).replace("The library had to be changed by hand in .venv", "Where it lies")
+    assert {*_errors(text)} == {"--tool-call-parser", "--reasoning-parser"}
+
+
+def test_another_value_is_refused_in_a_build_with_changed_parsers() -> None:
+    judged = ask(BY_HAND.format(f"{PARSERS} --kv-cache-dtype fp7_own"))
+    found = [each for one in judged for each in one.findings if each.where == "--kv-cache-dtype"]
+    assert "no recorded release takes it" in found[0].message
+    assert found[0].severity is Severity.WARNING

@@ -141,3 +141,15 @@ def test_rows_are_whole() -> None:
 def test_fp8_is_said_again_of_fp8_weights_alone(model: str, is_told: bool) -> None:
     [judged] = ask(f"vllm serve {model} -tp 8 --quantization fp8", "", "0.32.0")
     assert any(finding.code is Code.REDUNDANT_FLAG for finding in judged.findings) is is_told
+
+
+@pytest.mark.parametrize(
+    ("devices", "mended"),
+    [("1xRTX4090", []), ("2xRTX4090", []), ("1xH200", ["serve", "Qwen/Qwen3.6-35B-A3B", "--max-model-len", "8192"])],
+)
+def test_a_method_is_left_out_alone_where_the_plain_weights_have_room(devices: str, mended: list[str]) -> None:
+    tp = devices.partition("x")[0]
+    (judged,) = ask(f"vllm serve Qwen/Qwen3.6-35B-A3B --max-model-len 8192 -tp {tp} --quantization awq", devices)
+    (finding,) = [each for each in judged.findings if "does not convert weights" in each.message]
+    assert ("take at least" in finding.remedy) is not bool(mended)
+    assert [word for line in judged.corrected for word in line.argv][1:5] == mended

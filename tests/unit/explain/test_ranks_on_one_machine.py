@@ -42,3 +42,9 @@ def test_more_ranks_than_one_machine_has(text: str) -> None:
 )
 def test_what_says_how_they_are_joined_or_needs_no_more(text: str) -> None:
     assert told(text) == []
+
+
+def test_nothing_better_is_built_upon_ranks_that_find_no_device() -> None:
+    (judged,) = ask(f"# two nodes of 8x H200\n{K2} --tp 16 --mem-fraction-static 0.8\n")
+    assert judged.better == ()
+    assert any(each.stops for each in judged.remarks)

@@ -13,6 +13,7 @@ from typing import Final
 from moonpad.catalog.options import option_set
 from moonpad.catalog.options.option import OptionSet
 from moonpad.explain.commands import Command, Word
+from moonpad.explain.documents.reckoned_sizes import is_of_a_sum
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.shell.cut_commands import AS_LABELLED, CUT
 from moonpad.explain.shell.cut_commands import LEFT_OUT as LEFT_OUT_BY_TEXT
@@ -123,6 +124,8 @@ def _with(command: Command, numbers: Sequence[int], text: InputText) -> Command:
         for key, words in _labelled(written, line.options, options):
             named.setdefault(key, {}).setdefault(words, number)
         for match in _SENTENCE.finditer(written) if in_sentences else ():
+            if is_of_a_sum(written, match):
+                continue
             size = (match["label"] or "ep").casefold()
             if words := _words(size, match["value"] or "on", line.options, options):
                 spoken.setdefault(words[0], {}).setdefault(words, number)

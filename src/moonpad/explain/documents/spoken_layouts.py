@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.engines.foreign_names import NAME_IN_WORDS, PROGRAM_OF
 from moonpad.explain.commands import Command
+from moonpad.explain.documents.reckoned_sizes import is_of_a_sum
 from moonpad.explain.documents.spoken_arguments import spoken_arguments
 from moonpad.explain.documents.text_hints import versions_of
 from moonpad.explain.flag_lists import serving_programs
@@ -41,7 +42,7 @@ def spoken_layouts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
         engines = {re.sub(r"[-_ ]", "", match[1].casefold()) for match in NAME_IN_WORDS.finditer(text)}
         model = NAMED_MODEL.search(text)
         sizes: dict[str, dict[str, re.Match[str]]] = {}
-        for match in _SIZE.finditer(text):
+        for match in (each for each in _SIZE.finditer(text) if not is_of_a_sum(text, each)):
             sizes.setdefault((match["name"] or "tp").casefold(), {})[match["size"] or match["tensor"]] = match
         used = bool(versions_of(text)[0]) or _USED.search(text) is not None
         if len(engines) != 1 or not used or model is None or len(sizes.get("tp", {})) != 1:

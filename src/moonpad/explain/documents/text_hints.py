@@ -57,7 +57,8 @@ first of the family came."""
 _UNTAGGED: Final = re.compile(r"v?0\.[01](?:\.\d+)?\.?dev|v?0\.0\.0$")
 """The same in a pin or in the tag of an image: of which state of the main branch it is, the number does not say.
 `pip install vllm==0.0.0` is a way to be told which releases there are."""
-_TWO_FIGURES: Final = re.compile(r"0\.\d\d")
+_UNDOTTED: Final = re.compile(r"0\.(?P<figures>\d{2,3})(?P<behind>(?:\.?post\d)?)")
+"""A release of three parts in which a dot was left out, `0.24post1` of a program that never had twenty of them."""
 _IN_NAME_ONLY: Final = re.compile(r"0\.")
 """A release of a program that counts its builds."""
 _MONTH: Final = re.compile(r"2[4-9]\.(?:0[1-9]|1[0-2])(?:\.|$)")
@@ -325,10 +326,21 @@ def _engine_and_version(match: re.Match[str]) -> tuple[str, str]:
     version = match["version"].lower().replace("-", "").partition(local)[0]
     if match.groupdict().get("short") and _is_released(engine, f"0.{version}"):
         version = f"0.{version}"  # `vllm15.0`
-    if _TWO_FIGURES.fullmatch(version) and not _is_released(engine, f"{version}.0"):
-        dotted = f"{version[:3]}.{version[3]}"  # `kt版本0.20`
-        version = dotted if _is_released(engine, dotted) else version
+    version = _with_its_dot(engine, version)
     return engine, f"{version}rc1" if _OF_CANDIDATES.match(match.string, match.end("version")) else version
+
+
+def _with_its_dot(engine: str, version: str) -> str:
+    """`0.2.0` of `kt版本0.20`, `0.2.4.post1` of `0.24post1`; as it is where it is a release, or where no other one, or
+    several, have the same figures."""
+    match = _UNDOTTED.fullmatch(version)
+    if match is None or _is_released(engine, f"0.{match['figures']}.0"):
+        return version
+    figures, behind = match["figures"], match["behind"]
+    ends = dict.fromkeys((behind, f".{behind.lstrip('.')}" if behind else ""))
+    dotted = (f"0.{figures[:at]}.{figures[at:]}{end}" for at in range(1, len(figures)) for end in ends)
+    released = [each for each in dotted if _is_released(engine, each)]
+    return released[0] if len(released) == 1 else version
 
 
 def _is_released(engine: str, version: str) -> bool:

@@ -13,10 +13,16 @@ LONGEST: Final = 2_000
 HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
 FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 CHAPTER: Final = re.compile(
-    r"troubleshoot|known (?:issues|limitations)|\bfaq\b|common \w+|failure (?:cases|modes)\b|\blimitations\b|常见",
+    r"troubleshoot|known (?:issues|limitations)|\bfaq\b|common \w+|typical (?:errors|problems|issues|failures)\b"
+    r"|failure (?:cases|modes)\b|\blimitations\b|常见|よくある|トラブルシュー|既知の(?:問題|不具合)|자주 (?:발생|묻는)"
+    r"|알려진 문제|\b(?:типов|типичн|част|известн|возможн)\w{1,4} (?:ошиб|пробл|сбо)|устранение (?:неполадок|проблем)"
+    r"|\b(?:häufige|typische|bekannte) (?:fehler|probleme)|fehlerbehebung|dépannage"
+    r"|\b(?:erreurs|problèmes) (?:courant|fréquent|connu|typique)"
+    r"|\b(?:errores|erros|problemas) (?:comun|frecuente|frequente|conocido|conhecido|típico)"
+    r"|solu(?:ción|ção) de problemas",
     re.IGNORECASE,
 )
-"""A heading whose parts all speak of errors in general."""
+"""A heading whose parts all speak of errors in general, in the languages of guides that were met."""
 _IN_GENERAL: Final = re.compile(
     r"\b(?:if|when(?:ever)? (?:you|there)|in case|should you|may|might|can(?!['’]t)|could|would|often|sometimes|common"
     r"|typical\w*|avoid\w*"

@@ -268,7 +268,18 @@ def _say(state: ScriptState, start: int, text: str, left_out: Sequence[int]) -> 
         offsets.append(offsets[-1] + len(line) + 1)
     logged = logged_lines(lines) if left_out else set()
     for at in (each for each in left_out if each not in logged):
+        message, remedy = "this line is not YAML: it was left out", "mend it"
+        if (key := _key_below_scalar(lines, at)) is not None:
+            value = lines[at].partition(":")[0].strip()
+            message = (
+                f"this key is moved in below {value}:, which has a value of its own: YAML's readers refuse the file"
+            )
+            remedy, at = f"begin it in the column of {value}:, and what is below it as well", key
         end = max(offsets[at] + 1, offsets[at + 1] - 1)
-        state.problems.add(
-            "yaml", start + offsets[at], start + end, "this line is not YAML: it was left out", "mend it"
-        )
+        state.problems.add("yaml", start + offsets[at], start + end, message, remedy)
+
+
+def _key_below_scalar(lines: Sequence[str], at: int) -> int | None:
+    """The line with the key that is moved in below one with a value."""
+    below = next((number for number in range(at + 1, len(lines)) if lines[number].strip()), None)
+    return below if below is not None and _scalar_with_keys(lines, below) == at else None

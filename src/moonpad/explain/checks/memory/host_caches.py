@@ -20,12 +20,15 @@ _LEFT: Final = 0.15
 _SENSIBLE: Final = 0.5
 """Of the memory, what is proposed for the copies."""
 _GB: Final = 10**9
+_LARGEST: Final = 6_000
+"""GB of host memory: machines of eight devices have 2,000 to 4,000."""
+_USUAL: Final = 2_000
 _LONGEST: Final = 500
 _EACH: Final = re.compile(r"\b(?:each|per|every)\b", re.IGNORECASE)
 
 
 def host_caches(case: Case) -> Iterator[Remark]:
-    """`--hicache-size 500` over eight ranks, beside `4 TB RAM`; or where the text takes it for the whole."""
+    """`--hicache-size 500` over eight ranks, beside `4 TB RAM`; more than machines have; or taken for the whole."""
     size = case.first.settings.kv_offload_size
     place = case.option(case.engine.command_line.options.get("kv_offload_size", ""))
     if not size or place is None or case.engine.facts.kv_offload_by_replica or not case.laid_out:
@@ -49,6 +52,14 @@ def host_caches(case: Case) -> Iterator[Remark]:
         )
         proposed = int(there * _SENSIBLE / ranks / 10) * 10
         remedy = f"write {place.written} {proposed} or less" if proposed else "take a smaller one"
+        yield make_remark(Severity.WARNING, Code.MEMORY_LOW, place.written, message, remedy, at=place.index)
+    elif not there and total > _LARGEST:
+        usual = int(_USUAL * _SENSIBLE / ranks / 10) * 10
+        message = (
+            f"{sizes}: hardly a machine has so much host memory (those of eight devices have 2,000 to 4,000 GB), and "
+            "the start ends where less is free"
+        )
+        remedy = f"write the GB of one rank: with {_USUAL:,} GB of host memory {place.written} {usual} or less"
         yield make_remark(Severity.WARNING, Code.MEMORY_LOW, place.written, message, remedy, at=place.index)
     elif _is_taken_for_all(place.written, size, case):
         message = f"{sizes}; the text speaks of {size:,.0f} GB"

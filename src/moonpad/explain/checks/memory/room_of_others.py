@@ -179,9 +179,9 @@ def _sampled(case: Case, known: OtherModel) -> float:
     return overhead_of(case.engine.name, case.version).sampler.low * sequences * known.vocabulary
 
 
-def room_of(case: Case, *, as_they_are: bool = False) -> Room | None:
+def room_of(case: Case, *, as_they_are: bool = False, alone: bool = False) -> Room | None:
     """None where the size of the weights, or what they are spread over, is not known. `as_they_are`: of the files, even
-    where an option converts them."""
+    where an option converts them. `alone`: what other parts of the text leave out does not count."""
     reading = case.first
     helped = case.engine.facts.host_experts or reading.left_to_engine or reading.settings.cpu_offload_gib
     if case.checkpoint is not None or helped or not case.whole or is_fragment(case.commands[0]):
@@ -196,7 +196,7 @@ def room_of(case: Case, *, as_they_are: bool = False) -> Room | None:
     flag = case.engine.command_line.options.get("tp")
     place = case.option(flag) if flag else None
     case.script.budget.once("cut commands", len(case.script.lines), "the text around its engine commands")
-    is_cut = place is None and is_in_lines(_CUT, case.script.lines, _LONGEST)
+    is_cut = place is None and not alone and is_in_lines(_CUT, case.script.lines, _LONGEST)
     if flag is None or reading.takes_all_devices or is_cut:
         return None
     shared = reading.layout.ep > 1 or case.option(names.ATTENTION_DP_SWITCH, names.ATTENTION_DP) is not None

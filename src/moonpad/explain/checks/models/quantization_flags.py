@@ -12,11 +12,13 @@ from moonpad.catalog.quantization_flags import QuantizationFlag, methods_of_name
 from moonpad.engines import foreign_names
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.memory.room_of_others import room_of
 from moonpad.explain.checks.models.other_families import in_full
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
+from moonpad.values.units import GIB
 from moonpad.values.versions import is_final, order, since
 
 _FLAG: Final = "--quantization"
@@ -62,6 +64,8 @@ def quantization_flag(case: Case) -> Iterator[Remark]:
             f"beside them, and the start ends (Cannot find the config file for {given})"
         )
         remedy = f"leave it out, or serve weights that were made for {row.reads[0]}"
+        if without := _too_large(case):
+            edits, remedy = [], f"serve weights that were made for {row.reads[0]}: {without}"
     elif weights.methods & {given, *row.reads}:
         return
     else:
@@ -77,6 +81,18 @@ def quantization_flag(case: Case) -> Iterator[Remark]:
     shown = edits if sure else []
     remark = make_remark(severity, Code.CONFLICT, _FLAG, message, remedy, at=place.index, edits=shown)
     yield replace(remark, ends_start=not sure and final)
+
+
+def _too_large(case: Case) -> str:
+    """Why the option alone cannot be left out: the weights as they are have no room; "" where they have, or where that
+    is not known."""
+    room = room_of(case, as_they_are=True, alone=True)
+    if room is None or room.fits():
+        return ""
+    return (
+        f"those that are named take at least {room.held / GIB:,.0f} GiB as they are, and {room.devices} "
+        f"{'has' if room.ranks == 1 else 'have'} {room.ranks * room.each / GIB:,.0f} GiB"
+    )
 
 
 def redundant_quantization(case: Case) -> Iterator[Remark]:

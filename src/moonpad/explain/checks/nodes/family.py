@@ -14,6 +14,7 @@ from moonpad.explain.checks.nodes.asked_machines import (
 from moonpad.explain.checks.nodes.batch_lines import BATCH_LINES
 from moonpad.explain.checks.nodes.counted_words import devices_in_words, nodes_of_section, ranks_of_pods
 from moonpad.explain.checks.nodes.data_parallel import data_parallel
+from moonpad.explain.checks.nodes.given_to_nothing import given_to_nothing
 from moonpad.explain.checks.nodes.head_address import HEAD_CHECKS
 from moonpad.explain.checks.nodes.master_ports import MEETING_PORTS
 from moonpad.explain.checks.nodes.meeting_places import unlike_sizes
@@ -125,4 +126,5 @@ FAMILY: Final[tuple[Check, ...]] = (
     *SLURM_STEPS,
     *BATCH_LINES,
     rank_without_nodes,
+    given_to_nothing,
 )

@@ -13,6 +13,7 @@ from moonpad.engines.foreign_names import OWN_SERVERS, RANKS_HERE
 from moonpad.engines.value_checks import whole
 from moonpad.explain.change_edits import with_value
 from moonpad.explain.checks.nodes.data_parallel import LARGEST_MACHINE
+from moonpad.explain.checks.nodes.listed_numbers import CUDA, most_listed
 from moonpad.explain.checks.options.placeholders import placeholders_in
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.documents.line_search import is_in_lines
@@ -279,8 +280,10 @@ def _in_group(
 
 
 def _granted(command: Command) -> int:
-    """The devices of its container, where it says how many."""
-    return (command.container.devices or 0) if command.container is not None else 0
+    """The devices of its container, where it says how many: by its own option, or by a variable that names them."""
+    if command.container is None:
+        return 0
+    return command.container.devices or most_listed(command.env.get(CUDA))
 
 
 def _all_here(

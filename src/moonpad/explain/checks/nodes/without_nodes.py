@@ -15,6 +15,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 
 _NODES: Final = "--nnodes"
 _RANK: Final = "--node-rank"
@@ -52,7 +53,7 @@ def ranks_on_one_machine(case: Case) -> Iterator[Remark]:
     message = f"{ranks} ranks on machines of {cluster.per_node} devices, and no {_NODES}: all of them start on this one"
     nodes = -(-ranks // cluster.per_node)
     remedy = f"start it on each of {nodes} machines, with {_NODES} {nodes} --node-rank R {_MEET} ADDRESS:PORT"
-    yield make_remark(Severity.WARNING, Code.MISSING_FLAG, _NODES, message, remedy, at=place.index)
+    yield replace(make_remark(Severity.WARNING, Code.MISSING_FLAG, _NODES, message, remedy, at=place.index), stops=True)
 
 
 def rank_without_nodes(case: Case) -> Iterator[Remark]:

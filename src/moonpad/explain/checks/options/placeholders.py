@@ -36,8 +36,10 @@ _TO_CHANGE: Final = (
     r"|(?<=://)(?-i:[A-Z][A-Z_]*:(?:[A-Z]+_)?PORT)\b"
 )
 _BARS: Final = r"(?<=[:/=@-])\|[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6}\|"
+_EITHER: Final = r"(?<![\w./$}-])(?:0/1|1/0|true/false|false/true|on/off|off/on)(?![\w./-])"
+"""`VLLM_USE_V2_MODEL_RUNNER=0/1`: one of the two."""
 _PLACEHOLDER: Final = re.compile(
-    "|".join((_ANGLE, _BARS, _NUMBERED, _PATH, _YOUR, _XXX, _ADDRESS, _TO_CHANGE)), re.IGNORECASE
+    "|".join((_EITHER, _ANGLE, _BARS, _NUMBERED, _PATH, _YOUR, _XXX, _ADDRESS, _TO_CHANGE)), re.IGNORECASE
 )
 _OF_ADDRESS: Final = re.compile(r"--?[\w-]*(?:addr(?:ess)?|host|ip|port|url|ifname|rpc)", re.IGNORECASE)
 _NO_ADDRESS: Final = re.compile(

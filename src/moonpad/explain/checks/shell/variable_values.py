@@ -16,7 +16,8 @@ from moonpad.values.versions import since
 
 _LONGEST: Final = 200
 _ASK: Final = "--engine-version says which is meant"
-_OPEN: Final = re.compile(r"[$`<>{}*]|\.\.\.|…")
+_OPEN: Final = re.compile(r"[$`<>{}*]|\.\.\.|…|^(?:0/1|1/0|true/false|false/true|on/off|off/on)$", re.IGNORECASE)
+"""Values that somebody has still to choose."""
 
 
 def variable_value(case: Case) -> Iterator[Remark]:
