@@ -1,4 +1,4 @@
-"""A manifest that is filled in by `envsubst` without a list of names: it empties the variables of the scripts inside."""
+"""A manifest that is filled in by `envsubst` without a list of names: it empties the variables of its scripts."""
 
 from __future__ import annotations
 
