@@ -10,7 +10,8 @@ from tests.unit.explain.judging import ask
 RECIPE = """\
 name: k2-two-pools
 model: {{path: moonshotai/Kimi-K2-Instruct, container: "vllm/vllm-openai:v0.20.0", precision: fp8}}
-resources: {{gpu_type: h200, gpus_per_node: 8, prefill_nodes: 2, decode_nodes: 2, prefill_workers: 1, decode_workers: 1}}
+resources:
+  {{gpu_type: h200, gpus_per_node: 8, prefill_nodes: 2, decode_nodes: 2, prefill_workers: 1, decode_workers: 1}}
 backend:
   type: vllm{connector}
   vllm_config:
