@@ -20,7 +20,10 @@ def test_it_is_a_note_that_proposes_no_smaller_group() -> None:
 
 @pytest.mark.parametrize(
     ("model", "remedy"),
-    [("moonshotai/Kimi-K3", ", with pp for the machines"), ("moonshotai/Kimi-K2.6", ", with pp or dp for the machines")],
+    [
+        ("moonshotai/Kimi-K3", ", with pp for the machines"),
+        ("moonshotai/Kimi-K2.6", ", with pp or dp for the machines"),
+    ],
 )
 def test_replicas_are_proposed_only_where_a_machine_holds_one(model: str, remedy: str) -> None:
     judged = ask_one(f"vllm serve {model} --trust-remote-code -tp 16", "2x8xH200", "0.30.0")

@@ -78,7 +78,10 @@ def as_certain(
         elif (
             is_fragment(command)
             and (finding.code is not Code.INVALID_VALUE or any(word in finding.message for word in _OF_THE_PARSER))
-            and not (_is_refused_anyhow(option, finding, version, parsed, book) and not _doubt(option, finding.code, book, slips, version, first))
+            and not (
+                _is_refused_anyhow(option, finding, version, parsed, book)
+                and not _doubt(option, finding.code, book, slips, version, first)
+            )
         ):
             yield replace(remark, finding=replace(finding, severity=Severity.WARNING))
         elif finding.code is Code.INVALID_VALUE and not any(word in finding.message for word in _OF_THE_PARSER):
@@ -96,9 +99,7 @@ def as_certain(
             yield remark
 
 
-def _is_refused_anyhow(
-    option: Occurrence, finding: Finding, version: Version, parsed: Parsed, book: Rulebook
-) -> bool:
+def _is_refused_anyhow(option: Occurrence, finding: Finding, version: Version, parsed: Parsed, book: Rulebook) -> bool:
     """Of a server's options without a program, the model among them: a value of the engine's own list, which the
     release that is named refuses whatever hands it on."""
     named = bool(version.text) and not version.because.startswith(UNNAMED)
