@@ -22,6 +22,9 @@ class FirstParsers(Struct, frozen=True, kw_only=True):
     """Parser → the newest release that was read and does not."""
     same_as: Mapping[str, str] = field(default_factory=dict)
     """Parser → an older one that reads the same."""
+    beside: str = ""
+    """The switch without which releases before `alone_since` read nothing by it."""
+    alone_since: str = ""
     provenance: Provenance
 
 

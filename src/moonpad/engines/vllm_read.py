@@ -213,8 +213,10 @@ def _loras(words: Words) -> int:
 
 
 def _redundant(words: Words) -> int:
+    """`"32"` in quotes is read as 32: pydantic's dataclass of these options (vllm/config/parallel.py) takes both."""
     words.switch("--enable-eplb")
-    count = _count(words.mapping("--eplb-config").get("num_redundant_experts"))
+    given = words.mapping("--eplb-config").get("num_redundant_experts")
+    count = _count(whole(given.strip()) if isinstance(given, str) else given)
     return count or words.whole("--num-redundant-experts", least=0) or 0
 
 

@@ -16,7 +16,7 @@ from moonpad.explain.input_limits import Budget
 from moonpad.plan.judgement import room_outside
 from moonpad.plan.layouts import legal_layouts
 from moonpad.plan.memory import memory_of
-from moonpad.plan.ranking import network_hops
+from moonpad.plan.ranking import network_hops, tensor_group_spans_nodes
 from moonpad.plan.rules import is_legal
 from moonpad.values.configuration import Configuration
 from moonpad.values.memory import LIKELY, Memory
@@ -199,6 +199,8 @@ def _dcp(subject: Subject) -> Lever | None:
     layout, device = subject.configuration.layout, subject.configuration.cluster.device
     if layout.dcp >= layout.tp or not subject.configuration.engine.dcp_unasked or device.platform is Platform.ROCM:
         return None
+    if subject.memory().fits and tensor_group_spans_nodes(layout, subject.configuration.cluster):
+        return None  # two more exchanges a layer and token through the network
     changed = replace(subject, configuration=subject.configuration.with_layout(dcp=layout.tp))
     if not takes_draft(changed.configuration):
         return None

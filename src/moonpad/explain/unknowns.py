@@ -109,12 +109,14 @@ def sentence(pieces: Sequence[Missing], line: CommandLine) -> str:
         return f"{lacks}: --set {example}=1 says that {'they hold' if several else 'it holds'} nothing of the layout"
     each = dict.fromkeys(next(iter(piece.keys)) for piece in pieces if len(piece.keys) == 1)
     if len(each) > 1 and each.keys() == keys:
-        return f"{lacks}: {' '.join(map(_set, each))} supply them"
+        return f"{lacks}: {' '.join(_set(name, others=each) for name in each)} supply them"
     return f"{lacks}: {_set(example)} supplies {'one of them' if named[1:] else 'it'}"
 
 
-def _set(name: str) -> str:
-    return f"--set {name}={_EXAMPLES.get(name, '8')}"
+def _set(name: str, others: Collection[str] = ()) -> str:
+    """Beside tensor parallelism over all devices of a machine there is one replica: 8 of each would be 64 devices."""
+    usual = "1" if name == "dp" and "tp" in others else "8"
+    return f"--set {name}={_EXAMPLES.get(name, usual)}"
 
 
 def set_words(given: Mapping[str, str], line: CommandLine) -> tuple[str, ...]:

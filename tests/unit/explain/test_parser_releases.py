@@ -180,3 +180,23 @@ def test_a_parser_of_another_name_of_a_plugin_stays() -> None:
 def test_what_nothing_reads_does_not_end_the_start() -> None:
     line = "vllm serve MiniMaxAI/MiniMax-M2.5 -tp 4 --tool-call-parser minimax"
     assert not any(each.ends_start for one in ask(line) for each in one.remarks)
+
+
+@pytest.mark.parametrize(
+    ("version", "more", "remedy"),
+    [
+        ("0.7.3", "", "add --enable-reasoning --reasoning-parser deepseek_r1"),
+        ("0.8.5", "", "add --enable-reasoning --reasoning-parser deepseek_r1"),
+        ("0.8.5", ", --enable-reasoning", "add --reasoning-parser deepseek_r1"),
+        ("0.9.0", "", "add --reasoning-parser deepseek_r1"),
+        ("0.12.0", "", "add --reasoning-parser deepseek_r1"),
+    ],
+)
+def test_older_releases_want_a_switch_beside_the_parser(version: str, more: str, remedy: str) -> None:
+    text = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: r1}\nspec:\n  containers:\n  - name: r1\n"
+        f"    image: vllm/vllm-openai:v{version}\n"
+        f"    command: [vllm, serve, deepseek-ai/DeepSeek-R1, --served-model-name, chat, -tp, '8'{more}]\n"
+    )
+    found = [each.remedy for one in ask(text) for each in one.findings if "thinks aloud" in each.message]
+    assert found == [remedy]

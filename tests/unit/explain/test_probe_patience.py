@@ -84,3 +84,9 @@ def test_a_download_that_takes_longer_than_the_liveness_probe_waits(
     text = POD.format(liveness=liveness, startup=more, model=model, more="")
     findings = [finding for judged in ask(text) for finding in judged.findings]
     assert sum("at 1 Gbit/s" in finding.message for finding in findings) == count
+
+
+@pytest.mark.parametrize(("delay", "found"), [(180, ["livenessProbe"]), (260, [])])
+def test_an_engine_takes_time_beside_the_weights(delay: int, found: list[str]) -> None:
+    # 595 GB at 3 GB/s take 198 s, and three probes 10 s apart come after the delay
+    assert told(f", initialDelaySeconds: {delay}") == found

@@ -127,3 +127,8 @@ def asked_with(text: str, **settings: str) -> Judged:
     question = Question(cluster=parse_cluster("8xH200"), settings=settings)
     (judged,) = judge(read_script(text), replace(question))
     return judged
+
+
+def test_sizes_that_are_offered_together_are_of_one_machine() -> None:
+    text = "# 8xH200\nvllm serve moonshotai/Kimi-K2.6 -tp $TP -dp $DP --max-model-len $LENGTH\n"
+    assert "--set tp=8 --set dp=1 " in ask_one(text).unjudged

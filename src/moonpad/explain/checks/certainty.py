@@ -39,6 +39,7 @@ _OF_THE_PARSER: Final = (" does not take ", " needs a value", " takes no value")
 """What is said of a value by the options of a release alone."""
 OF_NO_LIST: Final = "no recorded release takes it, a plugin or another build may"
 """Said of a name from a list: the parser of the release that is judged ends at it (taken_options.py)."""
+_MODELS: Final = frozenset({"--model", "--model-path"})
 _ALIKE: Final = 0.8
 _MEANT: Final = re.compile(r"did you mean (--?[\w.-]{1,80})\?")
 _OF_ITS_BUILD: Final = "take the build that has them, or leave them out"
@@ -74,8 +75,13 @@ def as_certain(
             yield replace(remark, finding=replace(finding, severity=Severity.NOTE, message=message), edits=())
         elif finding.severity is not Severity.ERROR or finding.code not in _OF_A_RELEASE or option is None:
             yield remark
-        elif is_fragment(command) and (
-            finding.code is not Code.INVALID_VALUE or any(word in finding.message for word in _OF_THE_PARSER)
+        elif (
+            is_fragment(command)
+            and (finding.code is not Code.INVALID_VALUE or any(word in finding.message for word in _OF_THE_PARSER))
+            and not (
+                _is_refused_anyhow(option, finding, version, parsed, book)
+                and not _doubt(option, finding.code, book, slips, version, first)
+            )
         ):
             yield replace(remark, finding=replace(finding, severity=Severity.WARNING))
         elif finding.code is Code.INVALID_VALUE and not any(word in finding.message for word in _OF_THE_PARSER):
@@ -91,6 +97,15 @@ def as_certain(
             yield replace(remark, finding=finding, edits=edits)
         else:
             yield remark
+
+
+def _is_refused_anyhow(option: Occurrence, finding: Finding, version: Version, parsed: Parsed, book: Rulebook) -> bool:
+    """Of a server's options without a program, the model among them: a value of the engine's own list, which the
+    release that is named refuses whatever hands it on."""
+    named = bool(version.text) and not version.because.startswith(UNNAMED)
+    is_of_list = finding.code is Code.INVALID_VALUE and _OF_THE_PARSER[0] in finding.message
+    is_of_list = is_of_list and bool(_choices(option, book))
+    return named and is_of_list and any(each.flag in _MODELS for each in parsed.occurrences)
 
 
 def _lack_the_new_name(finding: Finding, book: Rulebook, version: Version) -> str:

@@ -6,6 +6,7 @@ https://github.com/vllm-project/recipes.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -14,6 +15,7 @@ from msgspec import Struct, field
 from yaml import MappingNode, Node, ScalarNode
 
 from moonpad.engines import foreign_names as names
+from moonpad.engines import recipe_names
 from moonpad.engines.image_names import OF_MAKERS
 from moonpad.engines.other_servers import SERVER_OF_TASK
 from moonpad.explain.commands import HereFile, Word, whole_number
@@ -28,7 +30,8 @@ _ROLES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("decode", "gen", "generation"), "decode"),
     **dict.fromkeys(("aggregated", "agg"), ""),
 }
-_CONFIG: Final = re.compile(r"(\w+?)_config")
+_OPTIONS: Final = re.compile(r"(\w+?)_config")
+_CONNECTOR: Final = "connector"
 _ALIAS: Final = re.compile(r"hf:.*|[^/:$<{]+")
 """https://github.com/NVIDIA/srt-slurm, docs/config-reference.md: an alias of the cluster, or `hf:` and a name."""
 _LISTS: Final = ("base_args", "extra_args", "args")
@@ -69,7 +72,7 @@ def served_by_recipe(fields: Fields, source: YamlSource) -> Iterator[Served]:
     """Nothing where the mapping is no recipe of these kinds."""
     backend = source.fields(fields.get("backend"))
     for key, node in backend.items():
-        if (match := _CONFIG.fullmatch(key)) and (program := names.PROGRAM_OF.get(match[1])):
+        if (match := _OPTIONS.fullmatch(key)) and (program := names.PROGRAM_OF.get(match[1])):
             yield from _by_roles(source.fields(node), program, fields, backend, source)
             return
     roles = source.fields(fields.get("worker_config"))
@@ -114,7 +117,7 @@ def _by_roles(roles: Fields, program: str, recipe: Fields, backend: Fields, sour
             yield Served(program, words, _ROLES[name], env, {file.path: file}, machine, pods, line=line)
             continue
         option = "--model-path" if program == names.MODEL_BY_PATH else "--model"
-        words = list(option_words(given, source, program))
+        words = list(_with_connector(given, backend, program, _ROLES[name], source))
         if path is not None and not any(word.text == option for word in words):
             at = source.word(path)
             words = [replace(at, text=option, pieces=()), at, *words]
@@ -122,6 +125,26 @@ def _by_roles(roles: Fields, program: str, recipe: Fields, backend: Fields, sour
         if words:
             made = Served(program, words, _ROLES[name], env, machine=machine, pods=pods, line=line, image=image)
             yield replace(made, alias=alias)
+
+
+def _with_connector(given: Fields, backend: Fields, program: str, role: str, source: YamlSource) -> Iterator[Word]:
+    """The options, and the one that the tool makes of the connector, which is named for the role or for all."""
+    options = {key: node for key, node in given.items() if key != _CONNECTOR}
+    yield from option_words(options, source, program)
+    has_it = any(key.replace("_", "-") == recipe_names.OPTION.removeprefix("--") for key in options)
+    named = [part[_CONNECTOR] for part in (given, backend) if _CONNECTOR in part]
+    if len(named) > 1 and scalar(named[0]).casefold() in recipe_names.LEFT_TO_ALL:
+        named = named[1:]
+    if program != recipe_names.PROGRAM or not role or not options or has_it or "type" not in backend:
+        return
+    at = source.word(named[0] if named else next(iter(options.values())))
+    name = at.text if named else recipe_names.USUAL
+    if name.casefold() in recipe_names.NONE:
+        return
+    preset = recipe_names.CONNECTORS.get(name.casefold())
+    if preset is not None or name.startswith("{"):
+        value = json.dumps(preset) if preset is not None else name
+        yield from (replace(at, text=text, pieces=()) for text in (recipe_names.OPTION, value))
 
 
 def _machines(role: str, resources: Fields) -> tuple[int, str]:

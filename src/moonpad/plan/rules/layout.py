@@ -8,7 +8,7 @@ from moonpad.catalog.model_features import lacking_stages
 from moonpad.plan.ranking import island_devices, tensor_group_spans_nodes
 from moonpad.plan.rules.blocks import fitting_tp
 from moonpad.values.configuration import Configuration
-from moonpad.values.finding import Finding, illegal, invalid, suboptimal
+from moonpad.values.finding import Code, Finding, Severity, illegal, invalid, suboptimal
 from moonpad.values.platform import Platform
 from moonpad.values.versions import since
 
@@ -192,27 +192,34 @@ def devices_idle(case: Configuration) -> Iterator[Finding]:
 
 
 def tp_across_nodes(case: Configuration) -> Iterator[Finding]:
-    """Two all-reduces a layer wait for every rank of the group."""
+    """Two all-reduces a layer wait for every rank of the group. Where each machine holds one device, no layout keeps
+    tensor parallelism within one: stages send less, but then one machine after the other works on a token."""
     if case.platform is Platform.CPU or not tensor_group_spans_nodes(case.layout, case.cluster):
         return
-    island = island_devices(case.cluster)
-    others = "pp" if case.engine.attention_dp else "pp or dp"  # that of attention alone is within the tp ranks
-    remedy = f"set tp = {largest_divisor(case.architecture.heads, island)}, with {others} for the machines"
+    island, tp = island_devices(case.cluster), case.layout.tp
+    reduces = f"{2 * case.architecture.layers} all-reduces a token go through the network"
     first = case.engine.stages_since
     before = bool(first and case.version and not since(case.version, first))
     lacking = lacking_stages(case.engine.name, case.checkpoint.name, first if before else case.version)
+    if island == 1:
+        message = f"tensor parallel {tp} reaches over machines of one device each: {reduces}"
+        remedy = "join the machines by RDMA"
+        if lacking is None and not before:
+            remedy += ", and where many are served at once compare pp, with which a token visits the machines in turn"
+        yield Finding(Severity.NOTE, Code.SUBOPTIMAL, "tp", message, remedy)
+        return
+    holds_replica = case.checkpoint.total_bytes < island * case.device.usable_bytes
+    # data parallelism of attention alone is within the tp ranks
+    others = "pp or dp" if holds_replica and not case.engine.attention_dp else "pp"
+    remedy = f"set tp = {largest_divisor(case.architecture.heads, island)}, with {others} for the machines"
     if lacking is not None and not lacking.then:
         remedy = f"{case.engine.title} has no pipeline stages for this model: join the machines by RDMA"
     elif before or lacking is not None:
         first = lacking.then if lacking is not None else first
         stages = "pipeline stages for this model" if lacking is not None else "pipeline stages"
         remedy = f"take {case.engine.title} {first} or newer, which has {stages}, and there {remedy}"
-    yield suboptimal(
-        "tp",
-        f"tensor parallel {case.layout.tp} reaches over machines whose fast links join {island}: "
-        f"{2 * case.architecture.layers} all-reduces a token go through the network",
-        remedy,
-    )
+    message = f"tensor parallel {tp} reaches over machines whose fast links join {island}: {reduces}"
+    yield suboptimal("tp", message, remedy)
 
 
 def one_machine(case: Configuration) -> Iterator[Finding]:

@@ -46,6 +46,7 @@ from moonpad.explain.checks.manifests.repeated_keys import repeated_key
 from moonpad.explain.checks.manifests.resource_names import resource_without_domain
 from moonpad.explain.checks.manifests.root_steps import packages_without_root
 from moonpad.explain.checks.manifests.shell_words import words_behind_script
+from moonpad.explain.checks.manifests.single_device_nodes import more_than_a_node_has
 from moonpad.explain.checks.manifests.slow_pods import cache_of_pod, processors_of_ranks, scaled_by_processors
 from moonpad.explain.checks.manifests.stateful_groups import ordered_pods, rank_of_template, service_of_set
 from moonpad.explain.checks.manifests.template_slips import template_slip
@@ -107,6 +108,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     namespace_quota,
     rdma_of_pod,
     handshake_on_loopback,
+    more_than_a_node_has,
     *POD_DEVICES,
     processors_of_ranks,
     scaled_by_processors,

@@ -29,6 +29,8 @@ _DOWNLOADS: Final = 125_000_000
 """The same of a line of 1 Gbit/s."""
 _STARTS: Final = 30
 """Seconds that the engine takes at least, beside its weights."""
+_LONG_READ: Final = 60
+"""Seconds: servers of small models may start at once."""
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _NO_CACHES: Final = ("/dev/", "/tmp/scripts", "/etc/")  # noqa: S108 - what is written
 _GB: Final = 1_000_000_000
@@ -60,7 +62,8 @@ def probe_patience(case: Case) -> Iterator[Remark]:
     get = fields_of(probe.get("httpGet"))
     patience = _patience(probe)
     nodes = max(case.commands[0].pods, case.first.node.nodes or 1)
-    needed = held / nodes / DISK_RATE
+    read = held / nodes / DISK_RATE
+    needed = read + (_STARTS if read >= _LONG_READ else 0)
     if get and patience is not None and patience >= needed and name == _LIVENESS:
         yield from _of_download(case, (holder, container, found[2]), patience, held / nodes)
     if not get or patience is None or patience >= needed:
@@ -69,7 +72,9 @@ def probe_patience(case: Case) -> Iterator[Remark]:
     message = (
         f"{line}: {name} gives up {patience} s after the start, and to read {held / nodes / _GB:,.0f} GB of weights "
     )
-    message += f"takes {needed:,.0f} s at 3 GB/s, before anything is compiled: the container is killed while it loads"
+    beside = f", and the engine {_STARTS} s at least beside that" if needed > read else ""
+    message += f"takes {read:,.0f} s at 3 GB/s{beside}, before anything is compiled: the container is killed while it "
+    message += "loads"
     most = -(-round(4 * needed) // _PERIOD)
     remedy = f"add a startupProbe with periodSeconds: {_PERIOD} and failureThreshold: {most}"
     if name == _STARTUP:

@@ -159,7 +159,11 @@ def pools_without_connector(case: Case) -> Iterator[Remark]:
     ]
     if not all(each.prefix or _in_object(each.line, script) for each in (command, *others)):
         return  # a chart writes them, and may add what is needed
-    if not others or any(each.more or each.custom or model_of(each) != model_of(command) for each in others):
+    if (
+        not others
+        or _given(command)
+        or any(each.more or each.custom or model_of(each) != model_of(command) for each in others)
+    ):
         return
     script.budget.work(len(script.lines), "its pools")
     if any(_HANDS_OVER.search(line[:2000]) for line in script.lines):

@@ -106,10 +106,18 @@ def reasoning_left_in(case: Case) -> Iterator[Remark]:
         return
     short = shortened(name.rstrip("/").rpartition("/")[2], 40)
     message = f"{short} thinks aloud: without a parser its reasoning is part of the content"
-    remedy = f"add {flag} {parser}" + (f" beside {tool}" if place is not None else "")
+    remedy = f"add {_switch_of(case, flag)}{flag} {parser}" + (f" beside {tool}" if place is not None else "")
     if first := _first_recorded(case, flag, parser):
         remedy = f"take {case.engine.facts.title} {first} or later, which has {flag} {parser}"
     yield make_remark(Severity.NOTE, Code.MISSING_FLAG, flag, message, remedy)
+
+
+def _switch_of(case: Case, flag: str) -> str:
+    """The switch that older releases want beside the option, with a blank; "" where it is given, or none is wanted."""
+    table = first_parsers().get((case.engine.program, flag))
+    if table is None or not table.beside or not case.version or order(case.version) >= order(table.alone_since):
+        return ""
+    return "" if any(word.text == table.beside for word in case.commands[0].argv) else f"{table.beside} "
 
 
 def _first_recorded(case: Case, flag: str, parser: str) -> str:

@@ -38,10 +38,10 @@ def filled_in_by_compose(case: Case) -> Iterator[Remark]:
     tops = {text.partition(":")[0] for _, text in lines if text[:1].isalpha()}
     if "services" not in tops or "apiVersion" in tops:
         return
-    for block in _blocks(lines, _RUN):
+    for block in blocks_of_lines(lines, _RUN):
         inside = {number for number, _ in block}
         of_host = {name for number, text in lines if number not in inside for name in _names(text)}
-        for name, number in _own(block).items():
+        for name, number in own_variables(block).items():
             if name in of_host:
                 continue
             message = (
@@ -63,9 +63,9 @@ def half_escaped(case: Case) -> Iterator[Remark]:
     lines = list(numbered(script, 1, len(script.lines)))
     if not any(text.startswith("apiVersion:") for _, text in lines):
         return
-    for block in _blocks(lines, frozenset()):
+    for block in blocks_of_lines(lines, frozenset()):
         escaped = next(((number, match) for number, text in block if (match := _ESCAPED.search(text))), None)
-        plain = next(iter(_own(block, braced=True).items()), None) if escaped is not None else None
+        plain = next(iter(own_variables(block, braced=True).items()), None) if escaped is not None else None
         if escaped is None or plain is None:
             continue
         name, number = plain
@@ -85,7 +85,7 @@ def half_escaped(case: Case) -> Iterator[Remark]:
         return
 
 
-def _blocks(lines: Sequence[_Line], keys: frozenset[str]) -> Iterator[list[_Line]]:
+def blocks_of_lines(lines: Sequence[_Line], keys: frozenset[str]) -> Iterator[list[_Line]]:
     """The texts of several lines, of these keys where some are given."""
     for at, (_, text) in enumerate(lines):
         match = _LITERAL.match(text)
@@ -109,9 +109,9 @@ def _key_above(lines: Sequence[_Line], at: int) -> str:
     return ""
 
 
-def _own(block: Sequence[_Line], *, braced: bool = False) -> dict[str, int]:
+def own_variables(block: Sequence[_Line], *, braced: bool = False, plain: bool = False) -> dict[str, int]:
     """Variables that a script sets and then reads with one dollar, and the lines of the first reading. `braced`:
-    `${NAME}` alone counts."""
+    `${NAME}` alone counts; `plain`: `${NAME}` and `$NAME`, as neither `${NAME:-8}`."""
     known, sourced = set[str](), set[str]()
     found: dict[str, int] = {}
     for number, text in block:
@@ -119,7 +119,7 @@ def _own(block: Sequence[_Line], *, braced: bool = False) -> dict[str, int]:
             continue
         for match in _READ.finditer(text):
             name = match["braced"] or match["name"]
-            if braced and (match["braced"] is None or match["rest"]):
+            if (braced and match["braced"] is None) or ((braced or plain) and match["rest"]):
                 continue
             if name in known or (name.startswith("_") and sourced & {*name.lower().split("_")}):
                 found.setdefault(name, number)

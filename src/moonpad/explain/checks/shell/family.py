@@ -10,6 +10,7 @@ from moonpad.explain.checks.shell.block_lines import lost_in_block
 from moonpad.explain.checks.shell.dead_settings import DEAD_SETTINGS
 from moonpad.explain.checks.shell.disabling_switches import disabling_switch
 from moonpad.explain.checks.shell.dollar_slips import filled_in_by_compose, half_escaped
+from moonpad.explain.checks.shell.emptied_variables import emptied_by_envsubst
 from moonpad.explain.checks.shell.exported_lines import exported_lines
 from moonpad.explain.checks.shell.file_slips import backslash_at_end, escaped_substitution, tag_without_v
 from moonpad.explain.checks.shell.foreground_servers import server_before_server, server_in_loop
@@ -89,6 +90,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     conflict_markers,
     filled_in_by_compose,
     half_escaped,
+    emptied_by_envsubst,
     written_under_another_name,
     words_behind_one,
     options_behind_text,
