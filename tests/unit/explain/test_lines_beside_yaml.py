@@ -24,7 +24,7 @@ def problems(text: str) -> list[tuple[str, int]]:
     "below",
     [
         f"\nThe server itself ({SERVE}) answers when I ask it directly.\n\n<html><body>502</body></html>\n",
-        f'\n{SERVE}\n\ncurl http://localhost:8000/v1/models -H "A: b"\n\n{{"object":"error","code":400}} and so on: x\n',
+        f'\n{SERVE}\n\ncurl http://localhost:8000/v1/models -H "A: b"\n\n{{"object":"error","code":4}} and so on: x\n',
     ],
 )
 def test_what_stands_beside_a_manifest_is_not_called_broken_yaml(below: str) -> None:
