@@ -45,8 +45,8 @@ def quotes_of_env_file(case: Case) -> Iterator[Remark]:
     number, first = found[0]
     value = first["value"] if first["value"] is not None else first["other"]
     shown = ", ".join(entry["name"] for _, entry in found[:_SHOWN])
-    message = f"{script.where(number)}: docker reads a file of variables line by line, without a shell: the quotes are "
-    message += f"part of the value of {shown}"
+    message = f"{script.where(number)}: docker reads a file of variables without a shell, and not all of its releases "
+    message += f"take the quotes off: they may be part of the value of {shown}"
     remedy = f"write {first['name']}={shortened(value, 40)} without quotes"
-    remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, first["name"], message, remedy)
+    remark = make_remark(Severity.NOTE, Code.INVALID_VALUE, first["name"], message, remedy)
     yield replace(remark, command=None)

@@ -15,7 +15,7 @@ from moonpad.values.finding import Code, Finding, Severity
 _TOKEN: Final = re.compile(r"(?:HF|HUGGING_?FACE)(?:_?HUB)?_(?:(?:API|ACCESS|AUTH)_)?(?:TOKEN|KEY)")
 """What is meant as the token by which the Hub knows a person."""
 _READ: Final = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
-"""Those of them that the library reads (utils/_auth.py of huggingface_hub 0.20 to 1.1)."""
+"""Those of them that the library reads (huggingface_hub, utils/_auth.py)."""
 _GATED: Final = re.compile(
     r"(?:meta-llama|CohereLabs|black-forest-labs)/|google/(?:code)?gemma|mistralai/M", re.IGNORECASE
 )
