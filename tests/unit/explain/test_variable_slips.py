@@ -229,9 +229,9 @@ HF_HUB_ENABLE_HF_TRANSFER=1
 @pytest.mark.parametrize(("value", "expected"), [('"hf_abc"', 1), ("'hf_abc'", 1), ("hf_abc", 0)])
 def test_quotes_in_a_file_of_docker_run(value: str, expected: int) -> None:
     text = SHOWN_FILE.format(value=value, start="docker run")
-    assert len(said(text, "leaves the quotes in the value")) == expected
+    assert len(said(text, "take the quotes off")) == expected
 
 
 def test_quotes_in_a_file_of_compose() -> None:
     text = SHOWN_FILE.format(value='"hf_abc"', start="docker compose") + f"\n{SERVE}\n"
-    assert said(text, "leaves the quotes in the value") == []
+    assert said(text, "take the quotes off") == []

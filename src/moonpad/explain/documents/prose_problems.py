@@ -34,6 +34,9 @@ _RUN_TOGETHER: Final = re.compile(r"[ \t]*#{1,6}[ ]")
 _APOSTROPHE: Final = re.compile(r"[A-Za-z]'[a-z]{1,2}\b")
 """`models's`, `doesn't`: within a word of a sentence."""
 _LOST: Final = "missing-backslash"
+_NO_YAML: Final = "yaml"
+_TOP_KEY: Final = re.compile(r"[\w.\"'/-]+[ \t]*:(?:[ \t]|$)")
+_ANSWERED: Final = ("<", "{", "[")
 _SENTENCE_ENDS: Final = re.compile(r"[A-Za-z]+(?:[ ][\w'’,-]{1,40}){2,40}[?!.:][ \t]*$")
 _ARROW: Final = re.compile(r"<<-?[ \t]+[A-Za-z]+(?:[ ][\w'’,-]{1,40}){2}")
 """A mark of a heredoc, with words of a sentence behind it."""
@@ -104,6 +107,7 @@ def _of_commands_alone(problems: Sequence[Problem], lines: Sequence[str], comman
         problem
         for problem in problems
         if problem.code != _LOST or problem.line not in listed
+        if problem.code != _NO_YAML or not _is_beside_yaml(problem, lines)
         if problem.line in own or not _is_of_a_sentence(problem, lines)
         if not _is_note(problem, lines)
         if problem.code not in _OF_SHELL
@@ -111,6 +115,19 @@ def _of_commands_alone(problems: Sequence[Problem], lines: Sequence[str], comman
             _is_prose(problem, lines) or _is_no_command(problem, lines, own) or _is_behind(problem, lines, commands)
         )
     ]
+
+
+def _is_beside_yaml(problem: Problem, lines: Sequence[str]) -> bool:
+    """Whether a line that was left out of YAML is one that a person wrote beside it, or what a program answered."""
+    line = lines[problem.line - 1][:2_000] if 1 <= problem.line <= len(lines) else ""
+    if (
+        not problem.message.startswith("this line")
+        or not line[:1].strip()
+        or line.startswith(("-", "#"))
+        or _TOP_KEY.match(line)
+    ):
+        return False
+    return line.startswith(_ANSWERED) or _OF_COMMANDS.match(line) is not None or len(line.split()) >= _WORDS
 
 
 def _is_of_a_sentence(problem: Problem, lines: Sequence[str]) -> bool:
@@ -164,6 +181,10 @@ def _lines_of_lists(commands: Sequence[Command], lines: Sequence[str]) -> frozen
     )
 
 
+_OF_PYTHON: Final = re.compile(
+    r"[ \t>]{0,40}(?:if|elif|while|for)[ ](?![\[(]{0,2}[ ])(?:[^;\n]*[^;:\s])[ ]?:[ \t]*(?:#.*)?"
+)
+"""`if chunk.usage:`, `for chunk in stream:`."""
 _PLAIN: Final = re.compile(r"[ \t>]{0,16}(?!(?:echo|printf)\b)[\w%]+(?:[,:.]?[ \t]+[\w%/]+){0,12}[,:]?[ \t]*")
 """Words without any sign of a shell: what stands in a sentence before its bracket, `read the notes (both`."""
 
@@ -175,6 +196,8 @@ def _is_no_command(problem: Problem, lines: Sequence[str], own: frozenset[int]) 
     if not 1 <= number <= len(lines) or number in own or _is_continued(number, lines):
         return False
     line = lines[number - 1][:2_000]
+    if _OF_PYTHON.fullmatch(line):
+        return True
     if problem.code == "syntax" and _PLAIN.fullmatch(line, 0, max(0, problem.column)):
         return _OPTION.search(line) is None
     is_command = _OF_COMMANDS.match(line) is not None and _MEASURED.match(line) is None

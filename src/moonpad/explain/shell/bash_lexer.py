@@ -48,11 +48,11 @@ _SUPERVISED: Final = re.compile(r"\([A-Za-z_]\w*\)[sd]", re.ASCII)  # `%(ENV_MOD
 _BROKEN_CONTINUATION: Final = re.compile(r"\\[ \t\0]+(?:(?=\n)|(#)[^\n]*)")
 _DOUBLED_CONTINUATION: Final = re.compile(r"\\{2,9}[ \t\0]*(?=\n[ \t\0]*--?[A-Za-z])")
 _FLAG_FOLLOWS: Final = re.compile(
-    r"(?<!:)\n(?:[ \t]{8,200}\n){0,3}[ \t\0]*-(?P<long>-?)[A-Za-z]"
+    r"(?<!:)\n(?:[ \t]{8,200}\n){0,3}[ \t\0]*-(?![rwxst-]{9}[.+@]?[ ]+\d)(?P<long>-?)[A-Za-z]"
     r"(?![\w-]*[=.]?\*?(?:[ \t]*\|[ \t]*-[\w-]*[=.]?\*?){0,9}[ \t]*(?:\)|\|[ \t]*\\?\n))"
 )
 """No `--port)` and no `--port|--port=*|\\`, which are patterns of `case`. Lines of blanks between the two were
-templates, `{{- end }}`. A line that ends with a colon is a heading."""
+templates, `{{- end }}`. A line that ends with a colon is a heading, and `-rw-r--r-- 1` is what `ls -l` prints."""
 _LONGEST_LINE: Final = 2000
 _FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
 _QUOTED: Final = {"'": re.compile(r"([^']*)'"), "$'": re.compile(r"([^'\\]*(?:\\.[^'\\]*)*)'", re.S)}

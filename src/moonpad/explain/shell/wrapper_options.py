@@ -100,7 +100,7 @@ DOCKER_RUN: Final = Options(
     " -i=--interactive -t=--tty --net=--network",
 )
 DOCKER_EXEC: Final = Options(
-    switches="-d -i -t --detach --interactive --tty --privileged --latest -l",
+    switches="-d -i -t -T --detach --interactive --tty --no-TTY --privileged --latest -l",
     others_valued=True,
     names="-e=--env -w=--workdir -u=--user",
 )

@@ -271,7 +271,7 @@ def _runner(peeled: Peeled, name: str) -> bool:
 def _container(peeled: Peeled, _: str) -> bool:
     position = peeled.options(table.DOCKER_GLOBAL)[1]
     verbs = [word.text for word in peeled.words[position : position + 2]]
-    if verbs[:1] == ["container"]:
+    if verbs[:1] == ["container"] or verbs == ["compose", "exec"]:
         position, verbs = position + 1, verbs[1:]
     if verbs[:1] == ["run"]:
         return _container_run(peeled, position + 1)

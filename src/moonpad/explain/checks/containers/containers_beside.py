@@ -41,6 +41,7 @@ _MORE_RANKS: Final = (
 _CHOOSES: Final = ("--base-gpu-id", "--device", "--gpu-id-step", "--nnodes", "--data-parallel-rank", "--headless")
 _NEAREST: Final = 8
 _GPUS: Final = "--gpus"
+_NAME: Final = "--name"
 
 
 def one_published_port(case: Case) -> Iterator[Remark]:
@@ -80,7 +81,27 @@ def containers_on_one_device(case: Case) -> Iterator[Remark]:
         return
 
 
-def _beside(case: Case, *, servers: bool) -> Iterator[Command]:
+def one_container_name(case: Case) -> Iterator[Remark]:
+    """`docker run -d --name llm` twice, each with ports or devices of its own: a name is in use until it is removed."""
+    command = case.commands[0]
+    container = _own(command)
+    name = (container.value(_NAME) or "") if container is not None else ""
+    for other in _beside(case, servers=False, namesakes=True) if name and not unresolved(name) else ():
+        mine, its = ({port for _, port in _published(each)} for each in (command, other))
+        if not mine or not its or mine & its:
+            continue  # the one may be meant in the place of the other
+        given = container.given(_NAME) if container is not None else []
+        word = next((each.words[-1] for each in given if each.words), None)
+        message = (
+            f"the container of {case.script.where(other.line)} is called {shortened(name, 40)} too, and runs: the "
+        )
+        message += "name is already in use, and this one does not start"
+        remedy = f"give it a name of its own, as {shortened(name, 40)}-2"
+        yield make_remark(Severity.WARNING, Code.CONFLICT, f"{_NAME} {name}", message, remedy, word=word)
+        return
+
+
+def _beside(case: Case, *, servers: bool, namesakes: bool = False) -> Iterator[Command]:
     """The containers above that run when this one starts."""
     command, script = case.commands[0], case.script
     container = _own(command)
@@ -101,7 +122,8 @@ def _beside(case: Case, *, servers: bool) -> Iterator[Command]:
         if script.markdown and any(FENCE.match(text) for text in between):
             continue
         both = _are_both(case, command, other) if of_compose else _both_run(case, its, between, last)
-        if both and (of_compose or _are_named(container, its)):
+        alike = container.value(_NAME) == its.value(_NAME)
+        if both and (alike and not of_compose if namesakes else of_compose or _are_named(container, its)):
             yield other
 
 
@@ -115,7 +137,7 @@ def _own(command: Command) -> Wrapper | None:
 
 def _are_named(mine: Wrapper, its: Wrapper) -> bool:
     """Whether each has a name of its own: those of one name are read as alternatives."""
-    names = [each.value("--name") or "" for each in (mine, its)]
+    names = [each.value(_NAME) or "" for each in (mine, its)]
     return all(names) and names[0] != names[1] and not any(map(unresolved, names))
 
 

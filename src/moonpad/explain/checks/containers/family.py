@@ -6,6 +6,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Check
 from moonpad.explain.checks.containers.behind_image import behind_image
+from moonpad.explain.checks.containers.closed_places import home_of_root, port_without_root
 from moonpad.explain.checks.containers.compose_health import compose_health
 from moonpad.explain.checks.containers.compose_quotes import quotes_in_variables
 from moonpad.explain.checks.containers.compose_references import compose_references
@@ -14,9 +15,11 @@ from moonpad.explain.checks.containers.container_devices import container_device
 from moonpad.explain.checks.containers.container_slips import CONTAINER_SLIPS
 from moonpad.explain.checks.containers.containers_beside import (
     containers_on_one_device,
+    one_container_name,
     one_published_port,
 )
 from moonpad.explain.checks.containers.dockerfile_slips import dockerfile_slips
+from moonpad.explain.checks.containers.env_file_quotes import quotes_of_env_file
 from moonpad.explain.checks.containers.host_of_image import HOST_CHECKS
 from moonpad.explain.checks.containers.image_chips import image_of_other_chip, image_of_other_maker, image_of_processor
 from moonpad.explain.checks.containers.image_programs import (
@@ -41,6 +44,7 @@ from moonpad.explain.checks.containers.mounted_places import (
     undeclared_volume,
 )
 from moonpad.explain.checks.containers.nameless_user import nameless_user
+from moonpad.explain.checks.containers.nomad_ports import port_of_nomad
 from moonpad.explain.checks.containers.outside_variables import variables_outside
 from moonpad.explain.checks.containers.program_images import left_image, program_of_image
 from moonpad.explain.checks.containers.rdma_devices import rdma_of_container
@@ -91,6 +95,11 @@ FAMILY: Final[tuple[Check, ...]] = (
     rdma_of_container,
     behind_image,
     variables_of_no_release,
+    quotes_of_env_file,
+    home_of_root,
+    port_without_root,
+    port_of_nomad,
+    one_container_name,
     *CONTAINER_SLIPS,
     lost_cache,
 )

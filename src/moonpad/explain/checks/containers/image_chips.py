@@ -10,6 +10,7 @@ from moonpad.catalog.image_devices import image_devices
 from moonpad.engines.image_names import LAYERS_ON_DEVICES, PROCESSOR_ALONE, PULLED_FOR_CUDA
 from moonpad.engines.surrounding_names import IMAGES_OF, PLAIN_ASCEND
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.manifests.pod_objects import fields_of, inner, own_container
 from moonpad.explain.checks.memory.shared_memory import shell_around
 from moonpad.explain.commands import Word
 from moonpad.explain.documents.device_generations import BUILT_FOR, IN_TAGS, LONGEST
@@ -26,6 +27,7 @@ _CHIPS: Final[Mapping[str, str]] = {"910b": "A2", "a2": "A2", "a3": "A3", "310p"
 """The end of a tag → the devices as the catalogue calls them."""
 _NAMES: Final[Mapping[str, str]] = {"A2": "910b", "A3": "a3"}
 _BUILDS: Final[Mapping[str, str]] = {"nvidia": "CUDA", "amd": "ROCm"}
+_RESOURCES: Final[Mapping[str, str]] = {"nvidia.com/gpu": "nvidia", "amd.com/gpu": "amd"}
 _NVIDIA_RESOURCE: Final = "nvidia.com/gpu"
 _SPEAKS_OF_NVIDIA: Final = re.compile(r"\bnvidia\b(?!\.com)|英伟达|\bcuda\b", re.IGNORECASE)
 _OF_MAKER: Final[Mapping[str, str]] = {Platform.ROCM: "nvidia", Platform.CUDA: "amd"}
@@ -119,6 +121,10 @@ def _kinds(case: Case) -> set[str]:
 
 def image_of_other_maker(case: Case) -> Iterator[Remark]:
     """An image for CUDA where all devices of the text are AMD's, or the other way round, or those of a third maker."""
+    by_resource = list(_image_of_resource(case))
+    yield from by_resource
+    if by_resource:
+        return
     if case.cluster is None and is_first(case.commands, case.script):
         yield from _image_of_cuda(case)
     if case.cluster is None or case.platform not in _OF_MAKER or not is_first(case.commands, case.script):
@@ -136,6 +142,32 @@ def image_of_other_maker(case: Case) -> Iterator[Remark]:
     message += f"{case.cluster.device.product}: it finds none of them"
     remark = make_remark(Severity.WARNING, Code.CONFLICT, image.text, message, IMAGES_OF[case.platform], word=image)
     yield Remark(remark.finding, command=0, word=image)
+
+
+def _image_of_resource(case: Case) -> Iterator[Remark]:
+    """A pod that asks its node for devices of one maker, and an image that is built for the other's."""
+    found = own_container(case)
+    image = next(iter(_images(case)), None) if found is not None else None
+    if found is None or image is None or image.unresolved or found[0].templated:
+        return
+    limits = {
+        **fields_of(inner(found[1], "resources", "requests")),
+        **fields_of(inner(found[1], "resources", "limits")),
+    }
+    asked = next((name for name in _RESOURCES if name in limits), "")
+    built = "nvidia" if PULLED_FOR_CUDA.match(f"{image.text}:") else ""
+    if re.search(image_devices()["amd"].image, image.text, re.IGNORECASE):
+        built = "amd"
+    if not asked or not built or built == _RESOURCES[asked]:
+        return
+    line = case.script.where(found[0].offset + limits[asked].start_mark.line)
+    message = (
+        f"{shortened(image.text, 60)} is built for {_BUILDS[built]}, and {line} asks for {asked}: it finds none of "
+    )
+    message += "the devices that it is given"
+    platform = Platform.CUDA if _RESOURCES[asked] == "nvidia" else Platform.ROCM
+    remark = make_remark(Severity.WARNING, Code.CONFLICT, image.text, message, IMAGES_OF[platform], word=image)
+    yield Remark(remark.finding, command=0, word=image, stops=True)
 
 
 def _image_of_cuda(case: Case) -> Iterator[Remark]:

@@ -80,7 +80,7 @@ def cache_not_mounted(case: Case) -> Iterator[Remark]:
     targets, command = _targets(case), case.commands[0]
     if not targets or not REPOSITORY.fullmatch(case.first.model) or case.engine.facts.gguf_only:
         return
-    if any(_OTHERS.search(name) for name in command.env) or case.open_ended:
+    if any(_OTHERS.search(name) for name in command.env) or case.open_ended or _has_file_of_variables(case):
         return
     cache = _cache(case)
     if not cache or any(_covers(target, cache) or _covers(cache, target) for target in targets):
@@ -97,12 +97,20 @@ def cache_not_mounted(case: Case) -> Iterator[Remark]:
     yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, meant[0], message, remedy)
 
 
+def _has_file_of_variables(case: Case) -> bool:
+    """Whether a file says more of the environment, which may hold the place of the cache."""
+    container = case.commands[0].container
+    return container is not None and container.has("--env-file")
+
+
 def offline_without_weights(case: Case) -> Iterator[Remark]:
     """`HF_HUB_OFFLINE=1` for a model by its name, in an image without weights whose cache no volume holds."""
     targets, command = _targets(case), case.commands[0]
     if targets is None or case.variable(_OFFLINE).casefold() not in _TRUE or case.open_ended:
         return
     if not REPOSITORY.fullmatch(case.first.model) or any(_OTHERS.search(name) for name in command.env):
+        return
+    if _has_file_of_variables(case):
         return
     cache = _cache(case)
     if not cache or any(_covers(target, cache) or _covers(cache, target) for target in targets):

@@ -17,6 +17,11 @@ from moonpad.explain.checks.installs.examples_of_clone import examples_of_clone
 from moonpad.explain.checks.installs.install_options import unknown_to_installer
 from moonpad.explain.checks.installs.install_values import download_by_address, second_index
 from moonpad.explain.checks.installs.lfs_pointers import pointers_of_lfs
+from moonpad.explain.checks.installs.order_of_steps import (
+    endpoint_after_download,
+    other_environment,
+    torch_replaced,
+)
 from moonpad.explain.checks.installs.package_sources import not_installable
 from moonpad.explain.checks.installs.python_downloads import folder_in_cache, folder_of_mount
 from moonpad.explain.checks.installs.served_folders import file_of_subfolder, folder_beside
@@ -47,4 +52,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     one_file_of_set,
     pointers_of_lfs,
     driver_of_blackwell,
+    endpoint_after_download,
+    other_environment,
+    torch_replaced,
 )

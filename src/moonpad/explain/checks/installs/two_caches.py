@@ -36,6 +36,7 @@ INTO_FOLDER: Final = re.compile(
     r"\b(?:huggingface-cli|hf)[ \t]+download[ \t]+[\"']?(?P<repository>[A-Za-z][\w.-]*/[\w.-]+)[\"']?"
     r"(?=[ \t])[^#|;&]*?[ \t]--local-dir[ =][\"']?(?P<folder>[^\s\"';|&]{1,200})"
 )
+_CACHE_OF_SERVER: Final = "--download-dir"
 _LOCAL: Final = re.compile(r"--local-dir[ =]")
 LOOKS_OR_MAKES: Final = re.compile(r"[ \t]*(?:sudo[ \t]+)?(?:mkdir|ls|du|df|rm)\b")
 """Commands that name a folder and put no weights into it."""
@@ -91,6 +92,14 @@ def folder_of_download(case: Case) -> Iterator[Remark]:
             continue
         folder = match["folder"].rstrip("/")
         last = folder.rpartition("/")[2].casefold()
+        given = case.option(_CACHE_OF_SERVER)
+        if given is not None and case.text(_CACHE_OF_SERVER).strip("'\"").rstrip("/") == folder:
+            message = f"{given.written} names a cache of the Hub, in which the weights lie in models--…, and "
+            message += f"{script.where(number)} puts their files into {shortened(folder)} itself: they are not found, "
+            message += "and the server downloads them again"
+            remedy = f"serve {shortened(folder)} in the place of the repository, without {given.written}"
+            yield make_remark(Severity.WARNING, Code.INVALID_VALUE, given.written, message, remedy, at=given.index)
+            return
         others = [other.casefold() for at, other in lines if at != number and not LOOKS_OR_MAKES.match(other)]
         if (
             len(last) < 2

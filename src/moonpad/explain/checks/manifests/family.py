@@ -10,11 +10,13 @@ from moonpad.explain.checks.manifests.chart_ports import chart_port
 from moonpad.explain.checks.manifests.claims_of_nodes import claim_of_one_node
 from moonpad.explain.checks.manifests.config_map_files import files_of_maps
 from moonpad.explain.checks.manifests.container_fields import misplaced_field, options_as_command
+from moonpad.explain.checks.manifests.copies_of_pods import port_of_host, rollout_without_room
 from moonpad.explain.checks.manifests.described_pods import described_patience
 from moonpad.explain.checks.manifests.gateway_labels import label_of_gateway
 from moonpad.explain.checks.manifests.group_pods import idle_devices, ranks_of_cluster, unlike_images
 from moonpad.explain.checks.manifests.helm_charts import chart_of_repository
 from moonpad.explain.checks.manifests.host_paths import weights_of_node
+from moonpad.explain.checks.manifests.ingress_patience import patience_of_ingress
 from moonpad.explain.checks.manifests.key_references import key_references
 from moonpad.explain.checks.manifests.manifest_variables import variable_not_set
 from moonpad.explain.checks.manifests.merged_lists import list_of_patch
@@ -109,6 +111,9 @@ FAMILY: Final[tuple[Check, ...]] = (
     rdma_of_pod,
     handshake_on_loopback,
     more_than_a_node_has,
+    port_of_host,
+    rollout_without_room,
+    patience_of_ingress,
     *POD_DEVICES,
     processors_of_ranks,
     scaled_by_processors,

@@ -59,7 +59,7 @@ OTHER_PORTS: Final = ("--kv-transfer-config", "--disaggregation-mode", "--distri
 def published_port(case: Case) -> Iterator[Remark]:
     """`docker run -p 8000:8000 … --port 30000`, or the ports of a service of Compose."""
     command = case.commands[0]
-    container, port = command.container, _own_port(case)
+    container, port = command.container, own_port(case)
     if container is None or container.kind != "docker run" or port is None or command.wrappers[-1] is not container:
         return
     if any(_OWN_NETWORK.fullmatch(value) for value in container.values("--network")) or command.custom:
@@ -79,7 +79,7 @@ def published_port(case: Case) -> Iterator[Remark]:
 
 def probed_port(case: Case) -> Iterator[Remark]:
     """A probe of the container that asks another port than the engine's, or by HTTPS where it has no key."""
-    port, found = _own_port(case), _own_container(case)
+    port, found = own_port(case), _own_container(case)
     if found is None or port is None:
         return
     holder, container, pod = found
@@ -115,7 +115,7 @@ def _of_probe(case: Case, name: str, asked: int, port: int, holder: PodObject, n
 
 def service_port(case: Case) -> Iterator[Remark]:
     """A Service that chooses the pods of the engine, and sends to a port where nothing listens."""
-    port, found = _own_port(case), _own_container(case)
+    port, found = own_port(case), _own_container(case)
     if found is None or port is None:
         return
     holder, container, pod = found
@@ -208,7 +208,7 @@ def variable_of_service(case: Case) -> Iterator[Remark]:
 
 def exposed_port(case: Case) -> Iterator[Remark]:
     """`"expose": 9000` of a job: the platform opens that port of its container."""
-    port = _own_port(case)
+    port = own_port(case)
     if port is None or not is_only_server(case):
         return
     line = case.commands[0].line
@@ -226,7 +226,7 @@ def exposed_port(case: Case) -> Iterator[Remark]:
     yield replace(make_remark(Severity.WARNING, Code.CONFLICT, key, message, remedy), command=None)
 
 
-def _own_port(case: Case) -> int | None:
+def own_port(case: Case) -> int | None:
     """Where the engine of the first command serves, None where that is not certain."""
     command, node = case.commands[0], case.first.node
     if case.open_ended or is_fragment(command) or command.embedded or is_worker(command, case.script):

@@ -53,6 +53,7 @@ from moonpad.explain.checks.nodes.step_ranks import step_ranks
 from moonpad.explain.checks.nodes.torchrun_servers import servers_of_torchrun
 from moonpad.explain.checks.nodes.visible_devices import filtered_twice, numbered_anew, slices_of_ranks, visible_devices
 from moonpad.explain.checks.nodes.without_nodes import (
+    cluster_not_used,
     devices_beside_command,
     rank_without_nodes,
     ranks_on_one_machine,
@@ -125,6 +126,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     two_ray_heads,
     *SLURM_STEPS,
     *BATCH_LINES,
+    cluster_not_used,
     rank_without_nodes,
     given_to_nothing,
 )

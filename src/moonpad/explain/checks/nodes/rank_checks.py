@@ -22,6 +22,9 @@ _SHARED: Final = (
     *("--quantization", "--revision", "--decode-context-parallel-size", "--prefill-context-parallel-size"),
     *("--dcp-size", "--expert-parallel-size", "--ep-size", "--enable-expert-parallel", "--enable-dp-attention"),
     *("--enable-dp-lm-head", "--moe-a2a-backend", "--all2all-backend", "--moe-dense-tp-size", "--attention-backend"),
+    *("--chunked-prefill-size", "--max-prefill-tokens", "--max-running-requests", "--max-num-batched-tokens"),
+    *("--max-num-seqs", "--schedule-policy", "--disable-radix-cache", "--enable-mixed-chunk", "--enforce-eager"),
+    *("--disable-overlap-schedule", "--disable-cuda-graph"),
     *("--disaggregation-mode", "--enable-eplb", "--eplb-config", "--ep-num-redundant-experts"),
 )
 _MOST: Final = 5

@@ -7,6 +7,7 @@ from typing import Final
 
 from moonpad.engines.value_checks import whole
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.nodes.slurm_jobs import asked_job
 from moonpad.explain.commands import Wrapper
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
@@ -14,6 +15,8 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
 _PER_NODE: Final = "--ntasks-per-node"
+_OF_PLACES: Final = ("--nodelist", "--overlap", "--gpus-per-task", "--ntasks-per-gpu")
+"""Options by which a step has a part of the job alone, or counts its tasks by devices."""
 
 
 def step_ranks(case: Case) -> Iterator[Remark]:
@@ -31,7 +34,7 @@ def step_ranks(case: Case) -> Iterator[Remark]:
     ranks, written = 1, " × ".join(str(value) for value in values)
     for value in values:
         ranks *= value or 1
-    tasks = _tasks(step)
+    tasks = _tasks(step, case)
     if tasks is None or tasks == ranks or case.first.replicas > 1:
         return
     flag = sizes[0].written
@@ -44,12 +47,15 @@ def step_ranks(case: Case) -> Iterator[Remark]:
     yield replace(remark, command=0)
 
 
-def _tasks(step: Wrapper) -> int | None:
-    """How many there are; None where that is not certain."""
+def _tasks(step: Wrapper, case: Case) -> int | None:
+    """How many there are, by the step's own options, else by the header of the job; None where that is not certain."""
     if step.kind == "mpirun":
         return whole(next((value for name in ("-n", "-np", "--np") if (value := step.value(name))), ""))
     total, nodes, each = (step.value(name) for name in ("--ntasks", "--nodes", _PER_NODE))
     if total is not None:
         return whole(total)
     counted = whole(nodes or ""), whole(each or "")
+    if nodes is None and each is None and not any(step.value(name) for name in _OF_PLACES):
+        job = asked_job(case)
+        return None if job is None else job.tasks or (job.nodes * job.per_node if job.nodes and job.per_node else None)
     return counted[0] * counted[1] if counted[0] is not None and counted[1] is not None else None

@@ -29,6 +29,9 @@ _JOINED: Final = re.compile(
 _OF_ANY_SIZE: Final = (Platform.CPU, Platform.ASCEND)
 """Machines of 16 NPUs are called by the same names as those of 8 (Atlas 200T A2 Box16)."""
 _LONGEST: Final = 500
+_USUAL: Final = 8
+"""Devices of a machine."""
+_RAY: Final = re.compile(r"(?<![\w-])ray[ ]+(?:start[ ]+--(?:head|address)|status)\b")
 
 
 def ranks_on_one_machine(case: Case) -> Iterator[Remark]:
@@ -104,3 +107,24 @@ def devices_beside_command(case: Case) -> Iterator[Remark]:
         message += "it gets no more, unless the operator of the custom resource asks for more by itself"
     remedy = f"ask for {-(-ranks // command.pods)}"
     yield make_remark(Severity.WARNING, Code.ILLEGAL_LAYOUT, "--gpus", message, remedy, word=word)
+
+
+def cluster_not_used(case: Case) -> Iterator[Remark]:
+    """`--distributed-executor-backend mp` and more ranks than a machine usually has, beside a cluster of Ray."""
+    command, first, line = case.commands[0], case.first, case.engine.command_line
+    flag = "--distributed-executor-backend"
+    place = case.option(flag)
+    ranks = first.layout.tp * first.layout.pp
+    if place is None or case.text(flag) != "mp" or ranks <= _USUAL or case.cluster is not None or not case.laid_out:
+        return
+    if line.nodes is None or first.node.nodes is not None or len(case.commands) > 1 or command.custom or command.more:
+        return
+    case.script.budget.once("a cluster of Ray", len(case.script.lines), "the machines that it names")
+    if not is_in_lines(_RAY, case.script.lines, _LONGEST) or is_in_lines(_JOINED, case.script.lines, _LONGEST):
+        return
+    message = (
+        f"mp starts the {ranks} ranks on this machine alone, and the cluster of Ray that the text speaks of is not "
+    )
+    message += "used: a machine with fewer devices refuses the start (world size)"
+    remedy = f"write {flag} ray, or {_NODES} with a {_RANK} on each machine"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index)

@@ -9,7 +9,7 @@ from moonpad.explain.checks.options.adapter_ranks import rank_of_adapter
 from moonpad.explain.checks.options.asked_releases import illegal_by_asked, refused_by_asked
 from moonpad.explain.checks.options.file_options import FILE_OPTIONS
 from moonpad.explain.checks.options.glued_options import GLUED_CHECKS
-from moonpad.explain.checks.options.hub_variables import variables_of_hub
+from moonpad.explain.checks.options.hub_variables import token_of_hub, variables_of_hub
 from moonpad.explain.checks.options.lone_program import no_subcommand
 from moonpad.explain.checks.options.module_names import misspelt_module, package_alone
 from moonpad.explain.checks.options.option_file_keys import OPTION_FILE_KEY_CHECKS
@@ -40,6 +40,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     variable_for_option,
     unread_variables,
     variables_of_hub,
+    token_of_hub,
     switch_as_text,
     number_as_variable,
     file_for_folder,

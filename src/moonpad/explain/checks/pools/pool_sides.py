@@ -68,6 +68,11 @@ def side_channels(case: Case) -> Iterator[Remark]:
             continue
         yield replace(remark, variable=_HOST)
         return
+    if _LOOPBACK.fullmatch(mine) and by_side_channel(command) and (apart := _apart(case)) is not None:
+        message = f"{mine} is told to the other side, and the proxy names {apart[0]} for prefill and {apart[1]} for "
+        message += "decode: it asks for the cache on its own machine"
+        remark = make_remark(Severity.WARNING, Code.CONFLICT, _HOST, message, "write the address of this machine")
+        yield replace(remark, variable=_HOST)
 
 
 def by_side_channel(command: Command) -> bool:
@@ -91,17 +96,21 @@ def _left_at_loopback(case: Case) -> list[Remark]:
 
 def _apart_by_proxy(case: Case) -> list[Remark]:
     """A side that does not say its address, where a proxy names servers of both roles on machines of their own."""
-    lines = case.script.lines
-    case.script.budget.once("hosts of a proxy", len(lines), "the text around its engine commands")
-    prefill, decode = _hosts_of_proxy(lines)
-    if not prefill or not decode or prefill & decode or any(_HOST in line for line in lines):
+    apart = _apart(case)
+    if apart is None or any(_HOST in line for line in case.script.lines):
         return []
-    message = (
-        f"the proxy names {min(prefill)} for prefill and {min(decode)} for decode, and this side is told no address:"
-    )
+    message = f"the proxy names {apart[0]} for prefill and {apart[1]} for decode, and this side is told no address:"
     message += " it announces localhost, where the other looks for it on its own machine"
     remedy = f"export {_HOST} with the address of this machine, on both"
     return [replace(make_remark(Severity.WARNING, Code.MISSING_FLAG, _HOST, message, remedy), command=None)]
+
+
+def _apart(case: Case) -> tuple[str, str] | None:
+    """A machine for prefill and one for decode, where the proxy names none that has both."""
+    lines = case.script.lines
+    case.script.budget.once("hosts of a proxy", len(lines), "the text around its engine commands")
+    prefill, decode = _hosts_of_proxy(lines)
+    return (min(prefill), min(decode)) if prefill and decode and not prefill & decode else None
 
 
 @lru_cache(maxsize=64)

@@ -31,7 +31,6 @@ _UNIT_FILE: Final = re.compile(r"[ \t]*EnvironmentFile=-?[\"']?(?P<path>[^\s\"']
 _WITH_COMMENT: Final = re.compile(r"[ \t]*(?P<name>[A-Za-z_]\w*)=(?P<value>[^\s\"'#][^\"'#\n]*?)(?P<rest>[ \t]+#.*)")
 _DOCKER_RUN: Final = re.compile(r"\bdocker[ \t]+(?:run|exec|create)\b")
 _NEAR: Final = 40
-_QUOTED_VALUE: Final = re.compile(r"[ \t]*(?P<name>[A-Za-z_]\w*)=(?:\"[^\"\n]+\"|'[^'\n]+')[ \t]*", re.ASCII)
 _OF_FILE: Final = re.compile(r"[ \t]*(?:[A-Za-z_]\w*=.*|[#;].*|`{3}.*|~{3}.*)?")
 _OPEN_MPI: Final = frozenset({"-x", "-mca", "--mca", "--allow-run-as-root", "--map-by", "--hostfile", "-hostfile"})
 _OVER_HOSTS: Final = frozenset({"--hostfile", "-hostfile", "--machinefile", "-machinefile"})
@@ -188,11 +187,6 @@ def env_file_comment(case: Case) -> Iterator[Remark]:
                 )
                 code, remedy = Code.INVALID_VALUE, "put the comment on a line of its own"
                 remark = make_remark(Severity.WARNING, code, match["name"], message, remedy)
-                yield Remark(remark.finding, command=None)
-            elif (file == name or inside) and reader == "docker" and (quoted := _QUOTED_VALUE.fullmatch(text)):
-                message = f"{script.where(number)}: docker run --env-file leaves the quotes in the value"
-                remedy = f"write {quoted['name']}=… without quotes"
-                remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, quoted["name"], message, remedy)
                 yield Remark(remark.finding, command=None)
 
 
