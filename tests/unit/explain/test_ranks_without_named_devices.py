@@ -35,4 +35,5 @@ def test_nothing_is_told_of_others(options: str) -> None:
 @pytest.mark.parametrize(("devices", "expected"), [(8, True), (16, False)])
 def test_a_container_has_the_devices_that_it_is_given(devices: int, expected: bool) -> None:
     inside = f"{START} --pipeline-parallel-size 2".removeprefix("vllm serve ")
-    assert told(f"docker run --gpus {devices} vllm/vllm-openai:latest --model {inside}\n") is expected
+    (judged,) = ask(f"docker run --gpus {devices} vllm/vllm-openai:latest --model {inside}\n")
+    assert any("16 ranks, and the containers get 8 devices" in each.message for each in judged.findings) is expected
