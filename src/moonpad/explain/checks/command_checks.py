@@ -61,7 +61,7 @@ def command_checks(case: Case) -> Iterator[Remark]:
     """What all checks find that the text asks for."""
     checks = checks_of(case.script.lines, tuple(word.text for command in case.commands for word in command.argv))
     own = sum(len(command.argv) for command in case.commands)
-    case.script.budget.work(10 * len(checks) + own + 8 * len(case.script.commands), "its engine commands")
+    case.script.budget.work(8 * len(checks) + own + 8 * len(case.script.commands), "its engine commands")
     started = Started(case.commands, case.readings, case.engine, case.version, case.cluster)
     for check in checks:
         for remark in check(case):
