@@ -1,7 +1,7 @@
 """Pairs of a start with one fault and a sound one that is alike: something is said of the fault alone.
 
 `tests/explain_pairs`: written before any run by people who had not seen the program, with the cause and its evidence:
-containers and manifests, several hosts, options of vLLM, options of the other engines, requests and logs. Of those that
+containers and manifests, several hosts, options of vLLM, options of the other engines, requests logs, other hardware, unusual forms of text, slow or wrong service. Of those that
 were kept apart while rules were written, benchmarks/results/explain_pairs.json has what was named at the first look.
 Pairs whose sound text the engines' sources showed not to be sound are left out.
 """
@@ -20,7 +20,11 @@ from moonpad.values.finding import Severity
 
 FOLDER = Path(__file__).parents[2] / "explain_pairs"
 SOUND = sorted(FOLDER.glob("*.sound.txt"))
-MISSED = {"hosts-06", "hosts-72", "vllm-54", "engines-45"}
+MISSED = {
+    *("hosts-06", "engines-45", "forms-16", "hardware-12", "hardware-60", "hardware-72", "hardware-75", "hardware-86"),
+    *("service-20", "service-26", "service-33", "service-34", "service-37", "service-40", "service-56", "service-62"),
+    *("service-74", "service-91", "service-92", "service-94"),
+}
 """Those of which nothing is said yet: the list may only become shorter."""
 
 
@@ -33,7 +37,7 @@ def read(path: Path) -> tuple[tuple[Judged, ...], set[tuple[str, str, str]]]:
 
 
 def test_they_are_there() -> None:
-    assert len(SOUND) > 200
+    assert len(SOUND) > 400
     assert len({*FOLDER.glob("*.fault.txt")}) == len({*FOLDER.glob("*.toml")}) == len(SOUND)
 
 
