@@ -1,8 +1,9 @@
 """Pairs of a start with one fault and a sound one that is alike: something is said of the fault alone.
 
 `tests/explain_pairs`: written before any run by people who had not seen the program, with the cause and its evidence:
-containers and manifests, several hosts, options of vLLM, options of the other engines, requests logs, other hardware, unusual forms of text, slow or wrong service. Of those that
-were kept apart while rules were written, benchmarks/results/explain_pairs.json has what was named at the first look.
+containers and manifests, several hosts, options of vLLM, options of the other engines, requests and logs, other
+hardware, unusual forms of text, slow or wrong service. Of those that were kept apart while rules were written,
+benchmarks/results/explain_pairs.json has what was named at the first look.
 Pairs whose sound text the engines' sources showed not to be sound are left out.
 """
 
