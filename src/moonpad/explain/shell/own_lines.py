@@ -50,7 +50,7 @@ def numbered(script: Script, first: int, last: int) -> Iterator[tuple[int, str]]
     """Lines with their numbers, long ones cut."""
     count = max(0, last - first)
     more = _beyond_usual(script.lines) * count // max(1, len(script.lines))
-    script.budget.work(count // 3 + more, "its engine commands")
+    script.budget.work(count // 3 + more // 2, "its engine commands")
     for line in range(max(first, 1), min(last, len(script.lines)) + 1):
         yield line, script.lines[line - 1][:_LONGEST]
 
