@@ -8,7 +8,7 @@ from typing import Final
 BASE: Final = "vllm"
 """The engine whose library is read; a plugin has the same classes."""
 SPAWN: Final = ("VLLM_WORKER_MULTIPROC_METHOD", "spawn")
-"""The variable by which its processes are begun anew, not forked."""
+"""The variable that says how the engine starts its processes, and the value for fresh ones."""
 NO_PROCESSES: Final = "VLLM_ENABLE_V1_MULTIPROCESSING"
 SLEEPS: Final = "--enable-sleep-mode"
 

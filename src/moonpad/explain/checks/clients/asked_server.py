@@ -35,7 +35,7 @@ _NUMBERS: Final = re.compile(
     r"--[\w-]{1,60}[= ]\d+"
     r"|\b\w{0,30}(?:tokens?|len\w{0,3}|size|limit|timeout|concurrency)\\?[\"']?\s{0,3}[=:]\s{0,3}\d+"
 )
-"""Settings whose numbers are no status: `--num-prompts 500`, `max_tokens=500`."""
+"""Settings whose numbers must not be read as an HTTP status: `--num-prompts 500`, `max_tokens=500`."""
 _EXPECTED: Final = re.compile(
     r"\bexpect|\bshould\b|\bmust\b|\bverif|\bcheck that\b|\bnegative\b|\breject|(?<![Cc]onnection )\brefuse|\bwill\b"
     r"|\btest that\b|\bensure|\bas (?:designed|intended)\b|\bfix(?:ed)?\b|\bsolution\b|\binstead\b|预期|应|验证|解决",

@@ -89,7 +89,7 @@ def wait_of_client(case: Case) -> Iterator[Remark]:
             message = (
                 f"{case.script.where(number)}: the client gives up after {match['number']} s, and this model thinks "
             )
-            message += "for longer before it answers a hard question: the answer is lost, and each retry asks anew"
+            message += "for longer before it answers a hard question: the answer is lost, and each retry begins again"
             yield _said(match["name"], message, "wait 600 s or more, and stream", Severity.NOTE)
             return
 

@@ -20,8 +20,8 @@ from moonpad.values.records import replace
 _LONGEST: Final = 2000
 _SERVERS: Final = (names.EXPERTS_BY_VARIABLE, names.EXPERTS_BY_OPTION)
 _BY_ITSELF: Final = 16
-"""Tokens of a plain completion where nobody says how many (completion/protocol.py of vLLM, openai/protocol.py of
-SGLang)."""
+"""Tokens of a plain completion where the request sets no max_tokens (completion/protocol.py of vLLM,
+openai/protocol.py of SGLang)."""
 _LIMIT: Final = re.compile(r"max_(?:completion_)?tokens|max_new_tokens")
 _LEFT_OUT: Final = re.compile(r"\.\.\.|…|\*\*|@[\w./$-]|\$\{?\w")
 _CUT: Final = re.compile(

@@ -48,7 +48,7 @@ def compose_files(script: Script) -> Iterator[File]:
 
 
 def _read(text: str) -> tuple[Mapping[str, Node], Services] | None:
-    """None where it is no file of Compose, or takes a part of another one."""
+    """None where the text is not a Compose file, or merges part of another service."""
     if len(text) > _LARGEST:
         return None
     top = _keys(text)
@@ -67,7 +67,7 @@ def _keys(text: str) -> Mapping[str, Node]:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """From a line `services:` to the next that is no key beside it; none that says that it leaves something out."""
+    """Each Compose file, from `services:` to the first line outside of it; an abridged one is left out."""
     begins = [at for at, line in enumerate(lines) if _BEGINS.match(line[:_LONGEST])]
     for at in begins[:_MOST]:
         indent = len(lines[at]) - len(lines[at].lstrip())
