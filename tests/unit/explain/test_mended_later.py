@@ -31,12 +31,15 @@ STARTS = {
     "ktransformers": "python -m sglang.launch_server --model {} --kt-weight-path /w",
 }
 GPT_OSS = "vllm serve openai/gpt-oss-20b"
+USUAL = {"vllm-ascend": ("A2", "950DT")}
+SPOKEN = {18979: "# ray.get(actor)\n"}
+"""What a text says besides its command, by the pull requests of rows that ask for words."""
 BELOW = {"<8.9": "A100-80G", "<9.0": "A100-80G", "<10.0": "H200", "<8.0": ""}
 
 
 def device_of(engine: str, row: MendedFault) -> str:
     """The label of one that the row is about; "" for those that the catalogue does not have."""
-    usual = "A2" if engine == "vllm-ascend" else "H200"
+    usual = next(each for each in USUAL.get(engine, ("H200",)) if each not in row.other_devices)
     labels = [BELOW[word] if word in BELOW else label_of(word) for word in row.devices] or [usual]
     return next(filter(None, labels), "")
 
@@ -81,12 +84,13 @@ def sample(engine: str, row: MendedFault, device: str) -> str:
     variables += ["VLLM_ROCM_USE_AITER=1"] if row.aiter and engine == "vllm" else []
     spoken = next(iter(row.devices), "").replace("<8.0", "7.0")
     said = "" if device else f"# on {spoken}\n" if spoken.startswith("gfx") else f"# of compute capability {spoken}\n"
-    return said + " ".join([*variables, *argv])
+    return SPOKEN.get(row.pull, "") + said + " ".join([*variables, *argv])
 
 
 def release_before(engine: str, row: MendedFault) -> str:
     days = release_days()[engine].releases
-    return max((release for release in days if order(row.since) <= order(release) < order(row.mended_in)), key=order)
+    had = (release for release in days if order(row.since) <= order(release) < order(row.mended_in))
+    return max(had, key=order, default=row.since)
 
 
 FIRST, STEP = step_of_the_day()
@@ -100,6 +104,7 @@ def test_a_fault_is_told_of_the_release_before_and_not_of_the_one_that_mends_it(
 ) -> None:
     monkeypatch.setattr(mended_later, "MOST", len(ROWS))
     monkeypatch.setattr(mended_later, "_is_reported", lambda row, case: False)
+    monkeypatch.setattr(mended_later, "idle_options", lambda case: frozenset())
     monkeypatch.setattr(command_checks, "checks_of", lambda *_: (mended_later.mended_later,))
     device = device_of(engine, row)
     text, on, mark = sample(engine, row, device), f"8x{device}" if device else "", f"#{row.pull})"

@@ -295,7 +295,8 @@ def _format_word(name: str) -> re.Pattern[str]:
 
 
 def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
-    if case.platform == Platform.ASCEND and not row.devices and _OF_GPUS.search(row.fault):
+    of_gpus = case.platform == Platform.ASCEND and case.engine.platforms != (Platform.ASCEND,)
+    if of_gpus and not row.devices and _OF_GPUS.search(row.fault):
         return False
     of_some = spoken in (Platform.ROCM, Platform.CUDA) and any(is_device_of(spoken, each) for each in row.devices)
     unknown = case.cluster is None and (not spoken or of_some) and not case.platform and row.particular >= _LEAST
