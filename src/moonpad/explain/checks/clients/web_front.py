@@ -23,9 +23,6 @@ _BALANCER: Final = re.compile(
     r"|http-check[ \t]+send\b.*[ \t]uri[ \t]+(?P<uri>/[\w/.-]*)"
     r"|\bhealth_uri[ \t]+(?P<caddy>/[\w/.-]*)"
 )
-_PASSES: Final = re.compile(r"\bproxy_pass[ ]+https?://")
-_PATIENCE: Final = re.compile(r"\bproxy_read_timeout[ ]+\S")
-_TIMED_OUT: Final = re.compile(r"\b504\b|Gateway Time-?out|upstream timed out", re.IGNORECASE)
 _OLLAMA: Final = re.compile(
     r"\bOLLAMA_(?:API_)?(?:BASE_URLS?|HOST)[\"']?[ ]*[:=][ ]*[\"']?https?://[\w.-]+:(?P<port>\d{2,5})"
 )
@@ -44,21 +41,6 @@ def health_of_balancer(case: Case) -> Iterator[Remark]:
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, path, message, "write /health")
             yield replace(remark, command=None)
             return
-
-
-def patience_of_proxy(case: Case) -> Iterator[Remark]:
-    """nginx without proxy_read_timeout, and an answer that took more than its 60 s."""
-    lines = case.script.lines
-    if not is_in_lines(_TIMED_OUT, lines, _LONGEST) or is_in_lines(_PATIENCE, lines, _LONGEST):
-        return
-    for number, _ in _matches(case, _PASSES):
-        message = f"{case.script.where(number)}: nginx waits 60 s for the next part of an answer where no "
-        message += "proxy_read_timeout is set, and answers 504 then: a long answer that is not streamed takes more"
-        remark = make_remark(
-            Severity.WARNING, Code.CONFLICT, "proxy_read_timeout", message, "write proxy_read_timeout 3600s;"
-        )
-        yield replace(remark, command=None)
-        return
 
 
 def address_of_ollama(case: Case) -> Iterator[Remark]:
@@ -105,4 +87,4 @@ def _matches(case: Case, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Mat
             yield number, match
 
 
-WEB_FRONT: Final = (health_of_balancer, patience_of_proxy, address_of_ollama, key_of_front)
+WEB_FRONT: Final = (health_of_balancer, address_of_ollama, key_of_front)

@@ -27,7 +27,7 @@ _CHIPS: Final[Mapping[str, str]] = {"910b": "A2", "a2": "A2", "a3": "A3", "310p"
 """The end of a tag → the devices as the catalogue calls them."""
 _NAMES: Final[Mapping[str, str]] = {"A2": "910b", "A3": "a3"}
 _BUILDS: Final[Mapping[str, str]] = {"nvidia": "CUDA", "amd": "ROCm"}
-_RESOURCES: Final[Mapping[str, str]] = {"nvidia.com/gpu": "nvidia", "amd.com/gpu": "amd"}
+_AMD_RESOURCE: Final = "amd.com/gpu"
 _NVIDIA_RESOURCE: Final = "nvidia.com/gpu"
 _SPEAKS_OF_NVIDIA: Final = re.compile(r"\bnvidia\b(?!\.com)|英伟达|\bcuda\b", re.IGNORECASE)
 _OF_MAKER: Final[Mapping[str, str]] = {Platform.ROCM: "nvidia", Platform.CUDA: "amd"}
@@ -145,7 +145,8 @@ def image_of_other_maker(case: Case) -> Iterator[Remark]:
 
 
 def _image_of_resource(case: Case) -> Iterator[Remark]:
-    """A pod that asks its node for devices of one maker, and an image that is built for the other's."""
+    """A pod that asks its node for AMD's devices, and an image that is built for CUDA. The other way round is
+    `devices_of_another_maker`."""
     found = own_container(case)
     image = next(iter(_images(case)), None) if found is not None else None
     if found is None or image is None or image.unresolved or found[0].templated:
@@ -154,19 +155,15 @@ def _image_of_resource(case: Case) -> Iterator[Remark]:
         **fields_of(inner(found[1], "resources", "requests")),
         **fields_of(inner(found[1], "resources", "limits")),
     }
-    asked = next((name for name in _RESOURCES if name in limits), "")
-    built = "nvidia" if PULLED_FOR_CUDA.match(f"{image.text}:") else ""
-    if re.search(image_devices()["amd"].image, image.text, re.IGNORECASE):
-        built = "amd"
-    if not asked or not built or built == _RESOURCES[asked]:
+    if _AMD_RESOURCE not in limits or not PULLED_FOR_CUDA.match(f"{image.text}:"):
         return
-    line = case.script.where(found[0].offset + limits[asked].start_mark.line)
-    message = (
-        f"{shortened(image.text, 60)} is built for {_BUILDS[built]}, and {line} asks for {asked}: it finds none of "
-    )
-    message += "the devices that it is given"
-    platform = Platform.CUDA if _RESOURCES[asked] == "nvidia" else Platform.ROCM
-    remark = make_remark(Severity.WARNING, Code.CONFLICT, image.text, message, IMAGES_OF[platform], word=image)
+    if re.search(image_devices()["amd"].image, image.text, re.IGNORECASE):
+        return
+    line = case.script.where(found[0].offset + limits[_AMD_RESOURCE].start_mark.line)
+    message = f"{shortened(image.text, 60)} is built for CUDA, and {line} asks for {_AMD_RESOURCE}: "
+    message += "it finds none of the devices that it is given"
+    remedy = IMAGES_OF[Platform.ROCM]
+    remark = make_remark(Severity.WARNING, Code.CONFLICT, image.text, message, remedy, word=image)
     yield Remark(remark.finding, command=0, word=image, stops=True)
 
 
