@@ -26,6 +26,8 @@ NO_REASONING = ("warning", "missing-flag", "--reasoning-parser")
 MODEL = ("note", "missing-flag", "MODEL")
 VERSION = ("note", "unknown-version", "engine version")
 ROOMIER = ("note", "suboptimal", "memory")
+TOO_LARGE = ("note", "does-not-fit", "memory")
+"""Of the usual machines, since no devices are named."""
 FORMER = ("note", "known-report")
 FAST_GPU = ("warning", "dead-env", "SAFETENSORS_FAST_GPU")
 ROCM_CONTAINER = [
@@ -104,7 +106,7 @@ EXPECTED: dict[str, list[list[Row]]] = {
     ],
     "seed4.md": [
         [RAY_UNNAMED, HOST],
-        [HOST],
+        [HOST, TOO_LARGE],
         [("note", "prefix-flag", "--tp"), ("note", "prefix-flag", "--tp")],
         [
             ("error", "invalid-value", "--dist-init-addr"),
@@ -136,6 +138,7 @@ EXPECTED: dict[str, list[list[Row]]] = {
             ("note", "renamed-flag", "--extra_llm_api_options"),
             ("note", "renamed-flag", "extra-llm-api-config.yml: cuda_graph_config.padding_enabled"),
             VERSION,
+            TOO_LARGE,
             ("warning", "insecure", "--allow-run-as-root"),
             ("warning", "insecure", "--trust_remote_code"),
         ],

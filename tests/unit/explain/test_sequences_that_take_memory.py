@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.explain.results import Judged
-from tests.unit.explain.judging import ask_one
+from tests.unit.explain.judging import ask, ask_one
 
 START = (
     "vllm serve moonshotai/Kimi-Linear-48B-A3B-Instruct --trust-remote-code --quantization fp8 --kv-cache-dtype fp8 "
@@ -50,3 +50,9 @@ def test_older_releases_are_told_of_where_none_is_named() -> None:
     assert not told_of_older(START, "0.33.0")
     assert not told_of_older(START, "0.26.0")
     assert not told_of_older(START.replace("Kimi-Linear-48B-A3B-Instruct", "Moonlight-16B-A3B-Instruct"))
+
+
+def test_of_processors_nothing_is_said() -> None:
+    """No workspace of theirs was measured. It ended in an error of moonpad's own."""
+    (one,) = ask("vllm serve moonshotai/Kimi-K3\n", on="cpu")
+    assert [finding.code for finding in one.findings if finding.where == "--max-num-seqs"] == []

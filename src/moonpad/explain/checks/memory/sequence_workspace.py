@@ -11,6 +11,7 @@ from moonpad.explain.results import Remark, make_remark
 from moonpad.plan.activations import activations_of
 from moonpad.plan.effective_settings import limits_of
 from moonpad.values.finding import Code, Severity
+from moonpad.values.platform import Platform
 from moonpad.values.records import replace
 from moonpad.values.units import GIB
 from moonpad.values.versions import since
@@ -22,6 +23,8 @@ _FLAG: Final = "--max-num-seqs"
 def sequence_workspace(case: Case) -> Iterator[Remark]:
     """What the figures of the newest release leave out, of models whose linear layers lengthen the blocks."""
     if case.version or case.again or case.subject is None or case.first.settings.max_num_seqs is not None:
+        return
+    if case.platform == Platform.CPU:  # no workspace of its was measured
         return
     now = case.subject.configuration
     until, kind = now.engine.workspace_of_sequences_until, now.architecture.model_type
