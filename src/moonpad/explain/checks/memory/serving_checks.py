@@ -71,9 +71,9 @@ def step_budget(case: Case) -> Iterator[Remark]:
     if case.base != names.EXPERTS_BY_VARIABLE or place is None or batched is None or sequences is None:
         return
     config = as_json(place.value.strip("'")) if isinstance(place.value, str) else place.value
-    tokens = config.get("num_speculative_tokens") if isinstance(config, dict) else None
+    tokens = _whole(config.get("num_speculative_tokens")) if isinstance(config, dict) else None
     at_once, room = _whole(sequences.value), _whole(batched.value)
-    if not isinstance(config, dict) or not isinstance(tokens, int) or at_once is None or room is None or tokens < 1:
+    if not isinstance(config, dict) or not tokens or at_once is None or room is None:
         return
     where, asked = "--max-num-batched-tokens", at_once * (1 + tokens)
     how = f"{at_once} sequences with {tokens} draft tokens"
@@ -88,6 +88,8 @@ def step_budget(case: Case) -> Iterator[Remark]:
 
 
 def _whole(value: object) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
     return None if not isinstance(value, str) or unresolved(value) else whole(value.strip("'\""))
 
 
