@@ -203,8 +203,8 @@ def _attention_backend(words: Words, env: Mapping[str, str]) -> str | None:
 
 
 def _draft_tokens(words: Words) -> int:
-    """Without a method it is that of the draft, as its name says (vllm/config/speculative.py). 0 with a draft of several
-    layers whose sizes are not known: it is not counted."""
+    """Without a method it is that of the draft, as its name says (vllm/config/speculative.py). 0 with a draft of
+    several layers whose sizes are not known: it is not counted."""
     config = words.mapping(DRAFT)
     known = find_draft(model) if isinstance(model := config.get("model"), str) else None
     method = config.get("method") or (known.sizes.method if known is not None else None)
@@ -219,11 +219,12 @@ def _loras(words: Words) -> int:
 
 def _redundant(words: Words) -> int:
     words.switch("--enable-eplb")
-    return _count(words.mapping("--eplb-config").get("num_redundant_experts")) or words.whole("--num-redundant-experts", least=0) or 0
+    count = _count(words.mapping("--eplb-config").get("num_redundant_experts"))
+    return count or words.whole("--num-redundant-experts", least=0) or 0
 
 
 def _count(value: object) -> int:
-    """A number above 0 of a JSON value, 0 where it is something else. `"32"` in quotes is read as 32: pydantic's dataclasses
-    of these options (vllm/config/parallel.py, speculative.py) take both."""
+    """A number above 0 of a JSON value, 0 where it is something else. `"32"` in quotes is read as 32: pydantic's
+    dataclasses of these options (vllm/config/parallel.py, speculative.py) take both."""
     value = whole(value.strip()) if isinstance(value, str) else value
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST else 0

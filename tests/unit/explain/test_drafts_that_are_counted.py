@@ -59,8 +59,8 @@ def test_a_number_in_quotes_and_a_method_left_out(method: str, count: str) -> No
     "options",
     [
         "--speculative-algorithm DFLASH --speculative-draft-model-path /drafts/ours-k3-dflash",
-        "--speculative-algorithm EAGLE3 --speculative-draft-model-path /drafts/ours-k3-eagle3 --speculative-num-steps 3 "
-        "--speculative-eagle-topk 4 --speculative-num-draft-tokens 16",
+        "--speculative-algorithm EAGLE3 --speculative-draft-model-path /drafts/ours-k3-eagle3 "
+        "--speculative-num-steps 3 --speculative-eagle-topk 4 --speculative-num-draft-tokens 16",
     ],
 )
 def test_of_a_draft_that_is_not_known_it_is_said(options: str) -> None:

@@ -82,7 +82,8 @@ def width_of_measurement(case: Case) -> Iterator[Remark]:
                 f"{where}: {int(asked):,} requests are sent at once, and the server runs {most:,} ({place.written}): "
             )
             message += f"{int(asked) - most:,} wait in its queue, and the time to the first token is mostly that"
-            remedy = f"write {place.written} {-(-int(asked) * (case.first.settings.max_num_seqs or most) // most)}, or measure with {most}"
+            for_all = -(-int(asked) * (case.first.settings.max_num_seqs or most) // most)
+            remedy = f"write {place.written} {for_all}, or measure with {most}"
             remark = make_remark(Severity.WARNING, Code.SUBOPTIMAL, _WIDTH[0], message, remedy)
         elif int(asked) == 1 and complains_of_speed(case.script):
             message = (
