@@ -71,4 +71,4 @@ def test_of_a_draft_that_is_not_known_it_is_said(options: str) -> None:
 
 def test_without_a_draft_nothing_is_said() -> None:
     assert not unsaid(judged(SGLANG.format("")))
-    assert not unsaid(judged(VLLM.format("--speculative-config '{\"method\":\"ngram\",\"num_speculative_tokens\":3}'")))
+    assert not unsaid(judged(VLLM.format('--speculative-config \'{"method":"ngram","num_speculative_tokens":3}\'')))

@@ -19,7 +19,10 @@ from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 _STARTS: Final = re.compile(r"\b(?:docker|podman|nerdctl)\b[^#]*\brun\b")
-_POD: Final = re.compile(r"[ \t]*kind:[ \t]*(?:Pod|Deployment|StatefulSet|Job|DaemonSet|LeaderWorkerSet)[ \t]*$")
+_POD: Final = re.compile(
+    r"[ \t]*kind:[ \t]*(?:Pod|Deployment|StatefulSet|ReplicaSet|(?:Cron)?Job|DaemonSet|LeaderWorkerSet|JobSet"
+    r"|PyTorchJob|MPIJob|Rollout|(?:Cluster)?ServingRuntime|RoleBasedGroup)[ \t]*$"
+)
 _ASKS: Final = re.compile(r"(?:nvidia\.com/gpu|amd\.com/gpu)[\"']?:[ \t]*[\"']?(?:[2-9]|[1-9]\d)")
 _HAS_MEMORY: Final = re.compile(
     r"/dev/shm|medium:[ \t]*[\"']?Memory|hostIPC:[ \t]*true|\{\{"  # noqa: S108 - what is written
@@ -62,7 +65,11 @@ def shared_memory(case: Case) -> Iterator[Remark]:
     if container is None or container.kind != "docker run" or not case.laid_out or not by_hand(case, command):
         return
     ranks = _ranks(case)
-    given = any(container.value(name) is not None for name in ("--ipc", "--shm-size"))
+    sizes = {name: container.value(name) for name in ("--ipc", "--shm-size")}
+    given = any(value is not None for value in sizes.values())
+    if sizes["--ipc"] == "host" and sizes["--shm-size"] is not None:
+        message = "has no effect beside --ipc=host: the container sees the host's /dev/shm, as large as it is there"
+        yield make_remark(Severity.NOTE, Code.REDUNDANT_FLAG, "--shm-size", message, "leave it out")
     if ranks > 1 and not given and not any(map(_is_mount, _mounts(container))):
         message = (
             f"neither --ipc nor --shm-size: the processes of {ranks} ranks share the container's 64 MB of /dev/shm"
