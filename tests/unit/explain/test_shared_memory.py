@@ -136,14 +136,6 @@ def test_a_file_that_lies_over_another_may_have_it_from_there() -> None:
     assert not found(text.format("-f base.yml -f over.yml"), "shm_size", "/dev/shm")
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [("--ipc=host --shm-size 32g", 1), ("--ipc host --shm-size=32g", 1), ("--ipc=host", 0), ("--shm-size 32g", 0)],
-)
-def test_a_size_beside_the_host_s_own(options: str, said: int) -> None:
-    assert len(found(RUN.format(options, "v0.20.2", "-tp 8"), "--shm-size", "no effect")) == said
-
-
 POD_OF_RANKS = """apiVersion: {api}
 kind: {kind}
 metadata: {{name: k2}}

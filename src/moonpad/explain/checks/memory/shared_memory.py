@@ -65,11 +65,7 @@ def shared_memory(case: Case) -> Iterator[Remark]:
     if container is None or container.kind != "docker run" or not case.laid_out or not by_hand(case, command):
         return
     ranks = _ranks(case)
-    sizes = {name: container.value(name) for name in ("--ipc", "--shm-size")}
-    given = any(value is not None for value in sizes.values())
-    if sizes["--ipc"] == "host" and sizes["--shm-size"] is not None:
-        message = "has no effect beside --ipc=host: the container sees the host's /dev/shm, as large as it is there"
-        yield make_remark(Severity.NOTE, Code.REDUNDANT_FLAG, "--shm-size", message, "leave it out")
+    given = any(container.value(name) is not None for name in ("--ipc", "--shm-size"))
     if ranks > 1 and not given and not any(map(_is_mount, _mounts(container))):
         message = (
             f"neither --ipc nor --shm-size: the processes of {ranks} ranks share the container's 64 MB of /dev/shm"
