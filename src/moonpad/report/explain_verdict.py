@@ -317,9 +317,9 @@ def _fits(judged: Judged, memory: Memory) -> str:
     if tokens < 1:
         return f"{_how_well(judged, tight=True)}: perhaps nothing is left for the KV cache{each}"
     sequences = f"{at_once:,.1f} sequences of {memory.context:,}{' in all' if memory.replicas > 1 else ''}"
-    most = _most_at_once(judged, memory)
-    if most and most < int(at_once):
-        sequences = f"at most {most:,} sequences at once; there is room for {sequences.replace(' sequences', '')}"
+    limit = _most_at_once(judged, memory)
+    if limit and limit < int(at_once):
+        sequences = f"at most {limit:,} sequences at once; there is room for {sequences.replace(' sequences', '')}"
     longest = judged.checkpoint.architecture.max_context if judged.checkpoint is not None else 0
     asked = judged.settings is None or judged.settings.max_model_len is not None
     if memory.context == int(tokens) < longest and not asked:

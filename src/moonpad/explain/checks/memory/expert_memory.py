@@ -154,7 +154,7 @@ def copies_of_nodes(case: Case) -> Iterator[Remark]:
     if held * nodes <= total or held > total:
         return
     message = (
-        f"built with it, KTransformers keeps the experts once for each of {nodes} nodes: the weights of {title} are at "
+        f"built with it, the server keeps the experts once for each of {nodes} nodes: the weights of {title} are at "
         f"least {held:,.0f} GB, {held * nodes:,.0f} GB with the copies, and the text speaks of {total:,.0f} GB"
     )
     remedy = "build without it, let the firmware show one node, take weights of fewer bits, or more memory"

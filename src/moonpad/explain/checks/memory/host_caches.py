@@ -97,9 +97,11 @@ def kept_in_host(case: Case) -> Kept | None:
     place = case.option(TRANSFER)
     value = as_json(place.value.strip("'")) if place is not None and isinstance(place.value, str) else None
     extra = value.get("kv_connector_extra_config") if isinstance(value, Mapping) else None
-    for key, each_rank in KEYS_OF_HOST_CACHES if isinstance(extra, Mapping) else ():
+    if place is None or not isinstance(extra, Mapping):
+        return None
+    for key, each_rank in KEYS_OF_HOST_CACHES:
         amount = whole(str(extra.get(key, "")))
-        if place is not None and amount:
+        if amount:
             return Kept(key, amount / _GB, each_rank, None)
     return None
 
