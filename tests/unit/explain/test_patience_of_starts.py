@@ -38,6 +38,7 @@ def given_up(text: str) -> list[Finding]:
         ("", SEQ.format(tries=60, pause=5), "300 s"),
         ("", SEQ.replace("$(seq 1 {tries})", "{{1..{tries}}}").format(tries=30, pause=10), "300 s"),
         ("TRIES=60", SEQ.format(tries="$TRIES", pause=5), "300 s"),
+        ("", SEQ.format(tries='"${1:-60}"', pause=5), "300 s"),
         ("PATIENCE=${PATIENCE:-240}", WHILE, "240 s"),
         ("", "timeout 5m bash -c 'until curl -sf localhost:8000/health; do sleep 2; done'\n", "300 s"),
     ],
@@ -52,6 +53,8 @@ def test_a_script_that_waits_for_a_shorter_time(before: str, behind: str, second
     ("before", "model", "behind"),
     [
         ("", K2, SEQ.format(tries=360, pause=5)),
+        ("", K2, SEQ.format(tries='"${1:-360}"', pause=5)),
+        ("", K2, SEQ.format(tries='"$1"', pause=5)),
         ("", SMALL, SEQ.format(tries=60, pause=5)),
         ("PATIENCE=3600", K2, WHILE),
         ("", K2, WHILE),  # it is not said how long

@@ -16,11 +16,13 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
-_COUNT: Final = r"\d{1,6}|\$?\{?[A-Za-z_]\w*\}?"
+_COUNT: Final = r"\d{1,6}|\$?\{?\w+(?::?-\d{1,6})?\}?"
+_END: Final = r"[\"']?[ \t]*(?=[;)`\]}]|$)"
 _COUNTED: Final = re.compile(
-    rf"\bfor[ \t]+\w+[ \t]+in[ \t]+(?:\$\(|`)?[ \t]*(?:seq[ \t]+(?:[01][ \t]+)?|\{{[01]\.\.)(?P<last>{_COUNT})"
+    r"\bfor[ \t]+\w+[ \t]+in[ \t]+(?:\$\(|`)?[ \t]*(?:seq[ \t]+(?:[01][ \t]+)?|\{[01]\.\.)"
+    rf"[\"']?(?P<last>{_COUNT}){_END}"
     rf"|\bfor[ \t]*\(\([^;]*;[ \t]*\w+[ \t]*<=?[ \t]*(?P<below>{_COUNT})[ \t]*;"
-    rf"|\bwhile[ \t]+(?:\[|\(\(|test\b)[^;\n]*(?:-l[te]|<=?)[ \t]*[\"']?(?P<tries>{_COUNT})"
+    rf"|\bwhile[ \t]+(?:\[|\(\(|test\b)[^;\n]*(?:-l[te]|<=?)[ \t]*[\"']?(?P<tries>{_COUNT}){_END}"
 )
 """A loop that tries so many times: a number, or a variable that has it."""
 _SLEEP: Final = re.compile(
@@ -145,8 +147,10 @@ def _loop(lines: Sequence[str], first: int, tries: int | None, numbers: dict[str
 
 
 def _number(text: str, numbers: dict[str, int]) -> int | None:
-    name = text.strip("${}")
-    return int(name) if name.isdigit() else numbers.get(name)
+    name, _, default = text.strip("${}").partition("-")
+    if default:
+        return int(default)
+    return int(name) if name.isdigit() and "$" not in text else numbers.get(name)
 
 
 def _seconds(span: str) -> int:
