@@ -233,12 +233,6 @@ OF_FILES: Final = frozenset({"ascend", "awq", "awq_marlin", "gptq", "gptq_marlin
 """Methods of `--quantization` that read how the weights are quantized from a file or an entry that lies with them."""
 MADE_BEFORE: Final = OF_FILES | {"modelslim", "w8a8_int8"}
 """Methods that make no weights smaller."""
-WIDTHS_OF_METHODS: Final[Mapping[str, float]] = {
-    **dict.fromkeys(("fp8", "fbgemm_fp8", "ptpc_fp8", "w8a8_fp8", "mxfp8", "experts_int8", "modelopt"), 1.0),
-    **dict.fromkeys(("bitsandbytes", "mxfp4", "petit_nvfp4", "modelopt_fp4", "moe_wna16", "awq", "gptq"), 0.5),
-    **dict.fromkeys(("awq_marlin", "gptq_marlin"), 0.5),
-}
-"""Bytes of a weight, at the least, in what a method of `--quantization` makes or reads."""
 EXPERTS_SHARED: Final = "--enable-expert-parallel"
 """A switch by which the ranks of data parallelism share the experts out too."""
 EXPERT_METHOD: Final = "--kt-method"

@@ -25,7 +25,7 @@ from moonpad.catalog.other_models import (
 from moonpad.catalog.overhead import batches_of, defaults_of
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
-from moonpad.engines.conversion_names import WHOLE_BEFORE_FP8
+from moonpad.engines.conversion_names import WHOLE_BEFORE_FP8, WIDTHS_OF_METHODS
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.memory.largest_alone import OTHER_WEIGHTS
 from moonpad.explain.checks.memory.stated_memory import stated_gigabytes
@@ -225,7 +225,7 @@ def fraction_of(case: Case) -> float:
 
 def _converted(case: Case, known: OtherModel | None, held: int) -> int:
     """Bytes of weights that an option converts while they are loaded. 0: what it makes of them is not known."""
-    width = names.WIDTHS_OF_METHODS.get(case.text("--quantization").strip("'\""), 0.0)
+    width = WIDTHS_OF_METHODS.get(case.text("--quantization").strip("'\""), 0.0)
     if known is not None and known.any_format:
         return held
     if known is not None and known.billions:
