@@ -25,8 +25,10 @@ _BYTES: Final[Mapping[str, float]] = {"bf16": 2, "fp8": 1}
 _BLOCK: Final = 128
 _HALVED: Final = 32
 """Columns of a scale in these publishers' FP8 weights, and in a group of AWQ and GPTQ as a rule."""
-_BILLIONS: Final = re.compile(r"(?<![a-z0-9.])(\d{1,3}(?:\.\d{1,2})?)b(?![a-z0-9])")
-"""`70b`; of `30b-a3b` all weights."""
+_COUNTS: Final = re.compile(r"(?<![a-z0-9.])(\d{1,3}(?:\.\d{1,2})?)([bt])(?![a-z0-9])")
+"""`70b`, `1t`; of `30b-a3b` all weights."""
+_NAMED: Final = re.compile(r"[a-z]{3}[\w.]*-")
+"""A family before it: `/models/70b` may be anything."""
 _NOT_ALL: Final = re.compile(
     r"lora|adapter|draft|eagle|dflash|dspark|medusa|speculat|prun|reap|mlx|exl\d|hqq|aqlm|vptq|nf4|bnb|bitnet|ternary|onnx"
     r"|gguf|quip|squeeze|[123](?:\.\d+)?-?bit|[123]bpw|encoder|embed"
@@ -183,15 +185,16 @@ def least_bytes(model: OtherModel, written: str) -> int:
     return int(least * model.billions * 1e9)
 
 
-def least_bytes_by_name(written: str) -> int:
-    """Of the weights of a repository that is in no table, where its name ends in so many billions: one byte each, since
-    some publish FP8 under a plain name, half of one where the name says four bits. 0: the name does not say."""
+def least_bytes_by_name(written: str, *, of_plain: float = 1.0) -> int:
+    """Of the weights of a repository or a folder that is in no table, where its name says how many billions they are:
+    `of_plain` bytes each, one since some publish FP8 under a plain name, half of one where the name says four bits. 0:
+    the name does not say."""
     name = _last_part(written)
-    sizes = _BILLIONS.findall(name)
-    if _REPOSITORY.fullmatch(written) is None or len(sizes) != 1 or _NOT_ALL.search(name):
+    sizes = [float(count) * (1e12 if unit == "t" else 1e9) for count, unit in _COUNTS.findall(name)]
+    if _NAMED.search(name) is None or len(sizes) != 1 or _NOT_ALL.search(name):
         return 0
     widths = [_width(form) for form in _FORMAT.findall(name)]
-    return int(min((1.0, *widths)) * float(sizes[0]) * _ROUNDED * 1e9)
+    return int(min((of_plain, *widths)) * sizes[0] * _ROUNDED)
 
 
 def context_bytes(model: OtherModel, tokens: int, tp: int, pp: int, bytes_of_value: float) -> float:

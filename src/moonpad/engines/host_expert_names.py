@@ -36,6 +36,8 @@ FILES: Final = ("--gguf_path", "--model", "--kt-weight-path")
 EXPERTS: Final = ("--kt-weight-path", "--kt-amx-weight-path")
 """The folder of the experts that the processors compute."""
 
+COPIES: Final = re.compile(r"(?<![A-Za-z])(?:USE_)?NUMA=1\b")
+"""Switches of a build that keeps the experts once for each node: https://github.com/kvcache-ai/ktransformers/issues/321."""
 RULES: Final = ("--optimize_config_path", "--optimize_rule_path")
 OLD_PROGRAMS: Final = ("ktransformers-legacy", "ktransformers-chat")
 """The server and the chat of 2025, which have no options for shares of the memory."""

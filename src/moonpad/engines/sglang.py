@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from moonpad.catalog.drafts import find_draft
 from moonpad.engines import aiter, sglang_command_line, sglang_pools, sglang_read
 from moonpad.engines.base import (
     API,
@@ -25,6 +26,7 @@ from moonpad.engines.base import (
     size_argv,
     spelled,
 )
+from moonpad.engines.draft_names import TITLES
 from moonpad.engines.install_recipe import cuda_recipe
 from moonpad.engines.log_grammar import DEVICE_NAME, CauseLine, LogGrammar, PhaseLine
 from moonpad.engines.recorded_options import deployment_of, has_option
@@ -32,7 +34,7 @@ from moonpad.engines.sglang_api import API_FACTS
 from moonpad.engines.sglang_facts import SGLANG as FACTS
 from moonpad.engines.sglang_read import DRAFT, GRAPHS_OFF, KV_OFFLOAD, SETTING_FLAGS, TEXT_ONLY, WHOLE_VISION
 from moonpad.values.deployment import Deployment, File, PortSpec, Process, Runtime
-from moonpad.values.plan import Plan
+from moonpad.values.plan import Plan, Settings
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
 from moonpad.values.units import GIB
 
@@ -291,10 +293,7 @@ def _setting_argv(plan: Plan, program: str) -> Iterator[Arg]:
     if settings.mm_encoder_tp_mode == "data":
         yield WHOLE_VISION
     if settings.draft_tokens:
-        # One branch, as deep as the draft proposes; the target checks those and gives one more.
-        yield from ("--speculative-algorithm", "EAGLE3", DRAFT, PathRef("draft"))
-        yield from ("--speculative-num-steps", str(settings.draft_tokens), "--speculative-eagle-topk", "1")
-        yield from ("--speculative-num-draft-tokens", str(settings.draft_tokens + 1))
+        yield from _draft_argv(settings)
     if settings.kv_offload_size or settings.kv_offload_ratio:
         yield KV_OFFLOAD
     if settings.redundant_experts:
@@ -304,6 +303,16 @@ def _setting_argv(plan: Plan, program: str) -> Iterator[Arg]:
             yield from (word for flag in GRAPHS_OFF for word in (flag, "disabled"))
         else:
             yield "--disable-cuda-graph"
+
+
+def _draft_argv(settings: Settings) -> Iterator[Arg]:
+    draft = find_draft(settings.draft) if settings.draft else None
+    method = draft.sizes.method if draft is not None else "eagle3"
+    yield from ("--speculative-algorithm", TITLES[method], DRAFT, PathRef("draft"))
+    if method == "eagle3":  # one branch, as deep as the draft proposes
+        yield from ("--speculative-num-steps", str(settings.draft_tokens), "--speculative-eagle-topk", "1")
+    # The target checks those and gives one more.
+    yield from ("--speculative-num-draft-tokens", str(settings.draft_tokens + 1))
 
 
 def _key_file() -> File:

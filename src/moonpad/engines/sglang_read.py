@@ -49,6 +49,9 @@ KV_OFFLOAD_RATIO: Final = 2.0  # the default of --hicache-ratio
 KEEPS_FRACTION: Final = "SGLANG_AITER_HONOR_EXPLICIT_MEM_FRACTION"
 STATE_POOL_RATIO: Final = "--mamba-full-memory-ratio"
 DRAFT: Final = "--speculative-draft-model-path"
+BLOCK_DRAFTS: Final = ("DSPARK", "DFLASH")
+BLOCK_TOKENS: Final = 7
+"""What a draft that proposes blocks is made for, where no option says it: srt/speculative/dspark_components."""
 GRAPHS_OFF: Final = ("--cuda-graph-backend-decode", "--cuda-graph-backend-prefill")
 
 # What the reader asks for and not every recorded release of SGLang and of its fork has; for mid-2025 its server_args.py
@@ -196,13 +199,23 @@ def _settings(words: Words, env: Mapping[str, str]) -> Settings:
 
 
 def _draft_tokens(words: Words) -> int:
-    """Of a chain; a tree of proposals has no number of this kind."""
+    """Of a chain or a block; a tree of proposals has no number of this kind."""
+    if words.text("--speculative-algorithm") in BLOCK_DRAFTS:
+        return _block_tokens(words) if known_draft(words.text(DRAFT)) else 0
     steps, checked = words.whole("--speculative-num-steps"), words.whole("--speculative-num-draft-tokens")
     branches = words.whole("--speculative-eagle-topk")
     # Drafts with latent attention are published with EAGLE: what the draft's folder holds decides in either case.
     eagle = words.text("--speculative-algorithm") in ("EAGLE3", "EAGLE") and words.given(DRAFT)
     chain = eagle and branches == 1 and steps and checked == steps + 1
     return steps if chain and steps else 0
+
+
+def _block_tokens(words: Words) -> int:
+    """What a draft proposes at once; the target checks one more, which DFLASH's block has in it."""
+    if proposed := words.whole("--speculative-dspark-block-size"):
+        return proposed
+    checked = words.whole("--speculative-num-draft-tokens") or words.whole("--speculative-dflash-block-size")
+    return checked - 1 if checked else BLOCK_TOKENS
 
 
 def _chunk(words: Words) -> int | None:

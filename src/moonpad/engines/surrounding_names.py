@@ -116,6 +116,12 @@ HOST_CACHES: Final[Mapping[str, tuple[float, bool]]] = {
 """Options for a KV cache in host memory: the bytes of one unit, and whether each rank takes as much."""
 
 
+TRANSFER: Final = "--kv-transfer-config"
+KEYS_OF_HOST_CACHES: Final = (("cpu_bytes_to_use_per_rank", True), ("cpu_bytes_to_use", False))
+"""Of the extra configuration of that option: keys with bytes of host memory, and whether each rank takes as many; the
+first counts (vllm/distributed/kv_transfer/kv_connector/v1/simple_cpu_offload_connector.py)."""
+
+
 class PromptCache(NamedTuple):
     """A cache in host memory that an engine has where nothing is said of it."""
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, get_args
 
 from moonpad.catalog.attention import backends
-from moonpad.catalog.drafts import known_draft
+from moonpad.catalog.drafts import find_draft, known_draft
 from moonpad.catalog.options import Option
 from moonpad.engines.argument_values import MOST, Words, start_of
 from moonpad.engines.base import Invocation, NodeFlags, Reading
@@ -203,8 +203,13 @@ def _attention_backend(words: Words, env: Mapping[str, str]) -> str | None:
 
 
 def _draft_tokens(words: Words) -> int:
+    """Without a method it is that of the draft, as its name says (vllm/config/speculative.py). 0 with a draft of
+    several layers whose sizes are not known: it is not counted."""
     config = words.mapping(DRAFT)
-    return _count(config.get("num_speculative_tokens")) if config.get("method") in DRAFT_METHODS else 0
+    known = find_draft(model) if isinstance(model := config.get("model"), str) else None
+    method = config.get("method") or (known.sizes.method if known is not None else None)
+    counted = method in DRAFT_METHODS and (known is not None or method == "eagle3")
+    return _count(config.get("num_speculative_tokens")) if counted else 0
 
 
 def _loras(words: Words) -> int:
@@ -213,13 +218,13 @@ def _loras(words: Words) -> int:
 
 
 def _redundant(words: Words) -> int:
-    """`"32"` in quotes is read as 32: pydantic's dataclass of these options (vllm/config/parallel.py) takes both."""
     words.switch("--enable-eplb")
-    given = words.mapping("--eplb-config").get("num_redundant_experts")
-    count = _count(whole(given.strip()) if isinstance(given, str) else given)
+    count = _count(words.mapping("--eplb-config").get("num_redundant_experts"))
     return count or words.whole("--num-redundant-experts", least=0) or 0
 
 
 def _count(value: object) -> int:
-    """A number above 0 of a JSON value; 0 where it is something else."""
+    """A number above 0 of a JSON value, 0 where it is something else. `"32"` in quotes is read as 32: pydantic's
+    dataclasses of these options (vllm/config/parallel.py, speculative.py) take both."""
+    value = whole(value.strip()) if isinstance(value, str) else value
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST else 0

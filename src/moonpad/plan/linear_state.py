@@ -145,7 +145,7 @@ def paging_of(configuration: Configuration, limits: Limits, first: int, end: int
     with_tokens = sum(architecture.is_mla(group[0]) for group in groups)
     return Paging(
         tokens,
-        pages * token_bytes * tokens,
+        (pages * token_bytes + draft_token_bytes) * tokens,
         attention_groups=max(1, with_tokens),
         groups=len(groups),
         state_blocks=(len(groups) - with_tokens) * (copies + drafted),

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from moonpad.engines import ENGINES
 from moonpad.engines.option_grammar import SHORT_SIZES
 from moonpad.explain.checks.models.other_families import IF_PUBLISHED
 from moonpad.explain.documents.answers import ANSWERED
@@ -315,12 +316,22 @@ def _fits(judged: Judged, memory: Memory) -> str:
         return f"{_how_well(judged, tight=False)}: {cache}{each}; the context is not known, up to {most} fit"
     if tokens < 1:
         return f"{_how_well(judged, tight=True)}: perhaps nothing is left for the KV cache{each}"
-    sequences = f"{at_once:,.1f} sequences of {memory.context:,}"
+    sequences = f"{at_once:,.1f} sequences of {memory.context:,}{' in all' if memory.replicas > 1 else ''}"
+    limit = _most_at_once(judged, memory)
+    if limit and limit < int(at_once):
+        sequences = f"at most {limit:,} sequences at once; there is room for {sequences.replace(' sequences', '')}"
     longest = judged.checkpoint.architecture.max_context if judged.checkpoint is not None else 0
     asked = judged.settings is None or judged.settings.max_model_len is not None
     if memory.context == int(tokens) < longest and not asked:
         sequences = f"less than one sequence of the model's {longest:,}"
     return f"{_how_well(judged, tight=memory.tight)}: {cache}{each}, {sequences}"
+
+
+def _most_at_once(judged: Judged, memory: Memory) -> int:
+    """Sequences of all replicas together, by the limit that the command writes; 0 where it writes none."""
+    most = judged.settings.max_num_seqs or 0 if judged.settings is not None else 0
+    engine = ENGINES.get(judged.engine)
+    return most if engine is None or engine.facts.limits_over_dp else most * memory.replicas
 
 
 def _how_well(judged: Judged, *, tight: bool) -> str:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-DraftMethod = Literal["eagle3", "dflash"]
+DraftMethod = Literal["eagle3", "dflash", "dspark"]
 
 
 class DraftSizes(Struct, frozen=True, kw_only=True):

@@ -134,3 +134,25 @@ def test_a_file_that_lies_over_another_may_have_it_from_there() -> None:
     text = f"cat > over.yml <<'EOF'\n{COMPOSE.format('restart: always', 8)}EOF\ndocker compose {{}} up -d\n"
     assert found(text.format("-f over.yml"), "shm_size", "/dev/shm")
     assert not found(text.format("-f base.yml -f over.yml"), "shm_size", "/dev/shm")
+
+
+POD_OF_RANKS = """apiVersion: {api}
+kind: {kind}
+metadata: {{name: k2}}
+spec:
+  template:
+    spec:
+      containers:
+      - name: server
+        image: vllm/vllm-openai:v0.20.2
+        args: [--model, moonshotai/Kimi-K2-Instruct, --trust-remote-code, -tp, '8']
+        resources: {{limits: {{nvidia.com/gpu: '8'}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("api", "kind", "said"),
+    [("apps/v1", "ReplicaSet", 1), ("argoproj.io/v1alpha1", "Rollout", 1), ("acme.ai/v1", "ModelDeployment", 0)],
+)
+def test_kinds_of_pods_that_get_64_mb(api: str, kind: str, said: int) -> None:
+    assert len(found(POD_OF_RANKS.format(api=api, kind=kind), "/dev/shm", "64 MB")) == said

@@ -80,3 +80,37 @@ def test_a_price_that_is_paid_on_purpose_is_a_note() -> None:
 
 def test_each_setting_names_what_it_is_about() -> None:
     assert all(row.options or row.variables for row in slow_settings())
+
+
+AGENTS = "\n\nThe load is agentic: each turn brings the whole history.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        (f"{SGLANG} --disable-radix-cache{AGENTS}", "note"),
+        (f"{K2} --no-enable-prefix-caching{AGENTS}", "note"),
+        (f"{SGLANG} --disable-radix-cache{AGENTS}It is much slower than we hoped: 14 tok/s.\n", "warning"),
+        (
+            f"#   {SGLANG} \\\n#     --disable-radix-cache \\\n#     --port 1\n{SGLANG} --disable-radix-cache{AGENTS}",
+            "note",
+        ),
+    ],
+)
+def test_prefixes_of_agents_are_told_once(text: str, severity: str) -> None:
+    found_here = [
+        each for each in found(text, "shared") + found(text, "two prompts share") if each.code == "suboptimal"
+    ]
+    assert [str(each.severity) for each in found_here] == [severity]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{SGLANG} --disable-radix-cache\n",
+        f"Agentic load, measured without the radix cache.\n\n{SGLANG} --disable-radix-cache\n",
+        f"{K2}{AGENTS}",
+    ],
+)
+def test_a_cache_that_is_off_on_purpose(text: str) -> None:
+    assert not [each for each in found(text, "two prompts share") if each.code == "suboptimal"]

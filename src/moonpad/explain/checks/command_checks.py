@@ -46,6 +46,7 @@ _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     "clients": (
         *("curl", "http", "bench", "request", "openai", "litellm", "client", r"/v1\b", "localhost", "messages"),
         *("targets", "conda", "thinking", "choices", "wake_up", "env-file", "EnvironmentFile"),
+        "concurren",
     ),
 }
 """The folders of checks, and the signs in a text by one of which each is asked, always where there are none: to import

@@ -7,6 +7,7 @@ from typing import Final
 
 from moonpad.engines.surrounding_names import MEASURES
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.clients.asked_at_once import AT_ONCE, sequences_at_once
 from moonpad.explain.checks.clients.asked_server import is_shown_to_fail
 from moonpad.explain.checks.clients.request_limits import context_of
 from moonpad.explain.checks.clients.request_names import is_one_group
@@ -23,7 +24,6 @@ _DATA: Final = ("--dataset-name",)
 _PATH: Final = ("--dataset-path", "--dataset")
 _FROM_FILE: Final = "sharegpt"
 _WIDTH: Final = ("--max-concurrency",)
-_AT_ONCE: Final = ("--max-num-seqs", "--max-running-requests")
 _MOST: Final = 60
 
 
@@ -68,11 +68,10 @@ def data_of_measurement(case: Case) -> Iterator[Remark]:
 
 def width_of_measurement(case: Case) -> Iterator[Remark]:
     """`--max-concurrency 256` of a server with `--max-num-seqs 16`; one at a time, in a text that wants throughput."""
-    place = case.option(*_AT_ONCE)
+    place = case.option(*AT_ONCE)
     if not is_one_group(case) or case.open_ended:
         return
-    text = case.text(*_AT_ONCE).strip("'\"")
-    most = int(text) if text.isdigit() else 0
+    most = sequences_at_once(case) if case.laid_out else 0
     for command in _measurements(case):
         asked = _text(command, _WIDTH)
         if not asked.isdigit() or is_shown_to_fail(case, command.line):
@@ -83,7 +82,8 @@ def width_of_measurement(case: Case) -> Iterator[Remark]:
                 f"{where}: {int(asked):,} requests are sent at once, and the server runs {most:,} ({place.written}): "
             )
             message += f"{int(asked) - most:,} wait in its queue, and the time to the first token is mostly that"
-            remedy = f"write {place.written} {asked}, or measure with {most}"
+            for_all = -(-int(asked) * (case.first.settings.max_num_seqs or most) // most)
+            remedy = f"write {place.written} {for_all}, or measure with {most}"
             remark = make_remark(Severity.WARNING, Code.SUBOPTIMAL, _WIDTH[0], message, remedy)
         elif int(asked) == 1 and complains_of_speed(case.script):
             message = (

@@ -7,6 +7,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clients.absent_paths import path_not_there, scraped_metrics
+from moonpad.explain.checks.clients.asked_at_once import asked_at_once
 from moonpad.explain.checks.clients.bench_lengths import (
     data_of_measurement,
     length_of_measurement,
@@ -62,6 +63,7 @@ REQUEST_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     length_of_measurement,
     data_of_measurement,
     width_of_measurement,
+    asked_at_once,
     roles_of_router,
     target_of_ingress,
     target_of_tunnel,

@@ -11,9 +11,9 @@ from yaml import MappingNode, Node
 from moonpad.engines.image_names import WITHOUT_HEALTHCHECK
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.containers.compose_files import compose_files
+from moonpad.explain.checks.load_time import load_of
 from moonpad.explain.checks.manifests.pod_objects import fields_of, items_of, text_of
 from moonpad.explain.checks.manifests.probe_paths import is_nowhere
-from moonpad.explain.checks.manifests.probe_patience import DISK_RATE, FROM_ELSEWHERE, bytes_of_weights
 from moonpad.explain.commands import Script
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
@@ -26,7 +26,6 @@ _SPANS: Final = (("start_period", "0s"), ("interval", "30s"))
 _URL: Final = re.compile(
     r"https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::(?P<port>\d{2,5}))?(?P<path>/[\w./-]*)?(?![\w:$])"
 )
-_GB: Final = 1_000_000_000
 _MOST_LINES: Final = 3_000
 _HEALTHY: Final = "service_healthy"
 _PULLED: Final = ("build", "extends", "<<")
@@ -43,10 +42,9 @@ def compose_health(case: Case) -> Iterator[Remark]:
 
 def _patience(case: Case) -> Iterator[Remark]:
     """A healthcheck that gives the engine up before its weights can be read, and a service that waits for it."""
-    held = bytes_of_weights(case) if not case.script.markdown and len(case.script.lines) < _MOST_LINES else None
-    if held is None or any(case.option(flag) is not None for flag in FROM_ELSEWHERE):
+    load = load_of(case) if not case.script.markdown and len(case.script.lines) < _MOST_LINES else None
+    if load is None:
         return
-    needed = held / DISK_RATE
     for first, _, services in compose_files(case.script):
         waited = {name for fields in services.values() for name in _waited_for(fields)}
         for name, fields in services.items():
@@ -54,14 +52,12 @@ def _patience(case: Case) -> Iterator[Remark]:
             if check is None or name not in waited or not _is_own(fields, case.commands[0].line - first):
                 continue
             lasts = _lasts(fields_of(check))
-            if lasts is None or lasts >= needed:
+            if lasts is None or lasts >= load.needed:
                 continue
             line = case.script.where(first + check.start_mark.line)
-            message = (
-                f"{line}: healthcheck gives up {lasts:,.0f} s after the start, and to read {held / _GB:,.0f} GB of "
-            )
-            message += f"weights takes {needed:,.0f} s at 3 GB/s: Compose does not start what waits for it"
-            remedy = f"write start_period: {-(-round(4 * needed) // 60)}m"
+            message = f"{line}: healthcheck gives up {lasts:,.0f} s after the start, and {load.words}: Compose does "
+            message += "not start what waits for it"
+            remedy = f"write start_period: {-(-round(4 * load.needed) // 60)}m"
             remark = make_remark(Severity.WARNING, Code.SUBOPTIMAL, "healthcheck", message, remedy)
             yield Remark(remark.finding, command=None)
             return

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.manifests.probe_patience import DISK_RATE, FROM_ELSEWHERE, bytes_of_weights
+from moonpad.explain.checks.load_time import load_of
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -18,7 +18,6 @@ _LIVENESS: Final = re.compile(
     r".*#failure=(?P<failures>\d{1,6})"
 )
 _STARTUP: Final = re.compile(r"[ \t]+Startup:[ \t]+\S")
-_GB: Final = 1_000_000_000
 _PERIOD: Final = 10
 _LONGEST: Final = 1000
 
@@ -28,26 +27,20 @@ def described_patience(case: Case) -> Iterator[Remark]:
     lines = case.script.lines
     if not is_in_lines(_LIVENESS, lines, _LONGEST) or is_in_lines(_STARTUP, lines, _LONGEST):
         return
-    held = bytes_of_weights(case)
-    if held is None or any(case.option(flag) is not None for flag in FROM_ELSEWHERE):
+    load = load_of(case)
+    if load is None:
         return
-    needed = held / max(case.commands[0].pods, case.first.node.nodes or 1) / DISK_RATE
     case.script.budget.once("described pods", len(lines), "the text around its engine commands")
     for number, line in enumerate(lines, 1):
         match = _LIVENESS.match(line[:_LONGEST])
         if match is None:
             continue
         patience = int(match["delay"]) + int(match["period"]) * int(match["failures"])
-        if patience < needed:
-            message = (
-                f"{case.script.where(number)}: the liveness probe gives up {patience} s after the start, and to read "
-            )
-            message += (
-                f"{held / _GB:,.0f} GB of weights takes {needed:,.0f} s at 3 GB/s: the container is killed while "
-            )
-            message += "it loads"
+        if patience < load.needed:
+            message = f"{case.script.where(number)}: the liveness probe gives up {patience} s after the start, and "
+            message += f"{load.words}: the container is killed while it loads"
             remedy = f"add a startupProbe with periodSeconds: {_PERIOD} and failureThreshold: "
-            remedy += f"{-(-round(4 * needed) // _PERIOD)}"
+            remedy += f"{-(-round(4 * load.needed) // _PERIOD)}"
             remark = make_remark(Severity.WARNING, Code.SUBOPTIMAL, "livenessProbe", message, remedy)
             yield replace(remark, command=None)
         return

@@ -14,6 +14,7 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.manifests.pod_objects import BYTES, inner, own_container, text_of
 from moonpad.explain.checks.memory.expert_memory import experts_in_ram, weights_in_ram
+from moonpad.explain.checks.memory.host_caches import kept_in_host
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -76,6 +77,11 @@ def _asked(case: Case) -> Iterator[Asked]:
         times = ranks if each_rank else 1
         because = f"{flag} {text} for {times} ranks" if times > 1 else f"{flag} {text}"
         yield Asked(flag, float(text) * unit * times, because, place.index)
+    cache = kept_in_host(case)
+    if cache is not None and cache.at is None:
+        times = ranks if cache.each_rank else 1
+        because = f"{cache.written} of {cache.size:,.0f} GB" + (f" for {times} ranks" if times > 1 else "")
+        yield Asked(cache.written, cache.size * 1e9 * times, because, None)
     yield from _experts(case)
     kept, version = around.PROMPT_CACHE, _build(case)
     given = case.option(*kept.flags) is not None or kept.variable in case.commands[0].env

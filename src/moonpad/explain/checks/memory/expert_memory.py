@@ -13,6 +13,7 @@ from moonpad.engines import host_expert_names as names
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Wrapper, WrapperOption
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.plan.tensors import catalog_checkpoint
@@ -47,7 +48,8 @@ _RAM: Final = (
 )
 _MODULES: Final = (
     re.compile(
-        r"(?<![\w.])(?P<count>[1-9]\d?)[ ]?[x×*][ ]?(?P<size>8|16|24|32|48|64|96|128|256)[ ]?Gi?B?(?![\w/])",
+        r"(?<![\w.])(?P<count>[1-9]\d?)[ ]?[x×*][ ]?(?:DDR[345](?:-\d{4})?[ ])?"
+        r"(?P<size>8|16|24|32|48|64|96|128|256)[ ]?Gi?B?(?![\w/])",
         re.IGNORECASE,
     ),
     re.compile(
@@ -71,6 +73,8 @@ _MEMORY_OF_WSL: Final = re.compile(
 )
 _KEYS_OF_WSL: Final = 12
 _LONGEST: Final = 400
+_MEASURED: Final = re.compile(r"\d[ ]?(?:tokens?/s|tok/s|tps?\b|T/s)|eval rate", re.IGNORECASE)
+"""What is measured with a server has run."""
 _LEAST_LEFT: Final = 0.6
 """Of the experts in RAM, where how many lie on the devices is not known."""
 
@@ -135,6 +139,27 @@ def one_node_of_memory(case: Case) -> Iterator[Remark]:
     remedy = "leave the binding of memory out, or spread it over all nodes: numactl -i all"
     remark = make_remark(Severity.WARNING, Code.DOES_NOT_FIT, where, message, remedy)
     yield replace(remark, word=option.words[0]) if option.words else remark
+
+
+def copies_of_nodes(case: Case) -> Iterator[Remark]:
+    """`USE_NUMA=1`: the server of 2025 keeps the experts once for each node."""
+    if case.commands[0].program not in names.OLD_PROGRAMS:
+        return
+    case.script.budget.work(4 * len(case.script.lines), "the memory of its text")
+    lines = [line[:_LONGEST] for line in case.script.lines]
+    sizes, (held, title) = spoken_ram(case.script.lines), weights_in_ram(case)
+    if not held or len(sizes) != 1 or not any(map(names.COPIES.search, lines)):
+        return
+    (total,), nodes = sizes, max(2, *map(_nodes, lines))
+    if held * nodes <= total or held > total:
+        return
+    message = (
+        f"built with it, the server keeps the experts once for each of {nodes} nodes: the weights of {title} are at "
+        f"least {held:,.0f} GB, {held * nodes:,.0f} GB with the copies, and the text speaks of {total:,.0f} GB"
+    )
+    remedy = "build without it, let the firmware show one node, take weights of fewer bits, or more memory"
+    ran = is_in_lines(_MEASURED, case.script.lines, _LONGEST)
+    yield make_remark(Severity.NOTE if ran else Severity.WARNING, Code.MEMORY_LOW, "USE_NUMA=1", message, remedy)
 
 
 def memory_of_host(case: Case) -> Iterator[Remark]:

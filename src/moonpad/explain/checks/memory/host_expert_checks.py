@@ -10,7 +10,12 @@ from moonpad.catalog.models import find_model
 from moonpad.engines import host_expert_names as names
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.memory.expert_memory import experts_on_devices, memory_of_host, one_node_of_memory
+from moonpad.explain.checks.memory.expert_memory import (
+    copies_of_nodes,
+    experts_on_devices,
+    memory_of_host,
+    one_node_of_memory,
+)
 from moonpad.explain.checks.memory.expert_pools import POOL_CHECKS
 from moonpad.explain.checks.memory.host_expert_rules import HOST_EXPERT_RULES
 from moonpad.explain.checks.memory.host_expert_weights import WEIGHT_CHECKS
@@ -212,6 +217,7 @@ HOST_EXPERT_CHECKS: Final = (
     file_of_set,
     experts_on_devices,
     one_node_of_memory,
+    copies_of_nodes,
     memory_of_host,
     false_is_true,
     layerwise_prefill,

@@ -25,7 +25,7 @@ from moonpad.catalog.other_models import (
 from moonpad.catalog.overhead import batches_of, defaults_of
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
-from moonpad.engines.conversion_names import WHOLE_BEFORE_FP8
+from moonpad.engines.conversion_names import WHOLE_BEFORE_FP8, WIDTHS_OF_METHODS
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.memory.largest_alone import OTHER_WEIGHTS
 from moonpad.explain.checks.memory.stated_memory import stated_gigabytes
@@ -48,7 +48,11 @@ _OTHER_CACHE: Final = (
 )
 """With these the cache has another size, or a sequence another length or other ranks."""
 _BYTES: Final = {"fp8": 1.0, "bfloat16": 2.0, "float16": 2.0, "auto": 2.0}
-_CUT: Final = re.compile(r"(?<![^\s'\"`])(?:\.\.\.|…)|\[(?:\.\.\.|…)\]")
+_CUT: Final = re.compile(
+    r"(?:--[\w-]+(?:[= ][^\s-]\S*)?|\bserve[ ]+\S+|\blaunch_server)[ ]+(?:\.\.\.|…)|(?<![^\s'\"`])(?:\.\.\.|…)[ ]+-"
+    r"|^\s*(?:\.\.\.|…)[\s\\]*$|\[(?:\.\.\.|…)\]"
+)
+"""Options that are left out of a command."""
 _FAILED: Final = re.compile(r"\bTraceback \(|\b[A-Z]\w{2,40}(?:Error|Exception)\b")
 """An error of a log: a start that came to another one had room for the weights."""
 _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
@@ -190,8 +194,9 @@ def room_of(case: Case, *, as_they_are: bool = False, alone: bool = False) -> Ro
         return None
     known = other_model(reading.model)
     held = least_bytes(known, reading.model) if known is not None else least_bytes_by_name(reading.model)
-    converted = case.option("--quantization") is not None and not _is_made_before(case)
-    if not held or (converted and not as_they_are and not (known is not None and known.any_format)):
+    if case.option("--quantization") is not None and not _is_made_before(case) and not as_they_are:
+        held = _converted(case, known, held)
+    if not held:
         return None
     flag = case.engine.command_line.options.get("tp")
     place = case.option(flag) if flag else None
@@ -216,6 +221,16 @@ def fraction_of(case: Case) -> float:
     if fraction is None and _budget(case) == "device":
         fraction = defaults_of(case.engine.name, case.version).memory_fraction
     return fraction or 1.0
+
+
+def _converted(case: Case, known: OtherModel | None, held: int) -> int:
+    """Bytes of weights that an option converts while they are loaded. 0: what it makes of them is not known."""
+    width = WIDTHS_OF_METHODS.get(case.text("--quantization").strip("'\""), 0.0)
+    if known is not None and known.any_format:
+        return held
+    if known is not None and known.billions:
+        return min(held, int(width * known.billions * 1e9))
+    return int(held * min(width, 1.0))
 
 
 def _is_made_before(case: Case) -> bool:
@@ -257,7 +272,8 @@ def _bytes_of_value(case: Case, known: OtherModel) -> float:
 
 def _is_sure(case: Case, room: Room) -> bool:
     named = room.known is not None and _REPOSITORY.fullmatch(case.first.model) is not None
-    return named and case.cluster is not None and not _is_of_other_models(case)
+    made = case.option("--quantization") is None or _is_made_before(case)
+    return named and made and case.cluster is not None and not _is_of_other_models(case)
 
 
 def _is_sure_of_any(case: Case, room: Room) -> bool:

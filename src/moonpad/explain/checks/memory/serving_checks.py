@@ -10,6 +10,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.engines.value_checks import as_json, unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.lmcache_traits import is_latent, lmcache_releases
+from moonpad.explain.checks.memory.expert_memory import spoken_ram
 from moonpad.explain.commands import Command
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
@@ -71,9 +72,9 @@ def step_budget(case: Case) -> Iterator[Remark]:
     if case.base != names.EXPERTS_BY_VARIABLE or place is None or batched is None or sequences is None:
         return
     config = as_json(place.value.strip("'")) if isinstance(place.value, str) else place.value
-    tokens = config.get("num_speculative_tokens") if isinstance(config, dict) else None
+    tokens = _whole(config.get("num_speculative_tokens")) if isinstance(config, dict) else None
     at_once, room = _whole(sequences.value), _whole(batched.value)
-    if not isinstance(config, dict) or not isinstance(tokens, int) or at_once is None or room is None or tokens < 1:
+    if not isinstance(config, dict) or not tokens or at_once is None or room is None:
         return
     where, asked = "--max-num-batched-tokens", at_once * (1 + tokens)
     how = f"{at_once} sequences with {tokens} draft tokens"
@@ -88,6 +89,8 @@ def step_budget(case: Case) -> Iterator[Remark]:
 
 
 def _whole(value: object) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
     return None if not isinstance(value, str) or unresolved(value) else whole(value.strip("'\""))
 
 
@@ -118,7 +121,7 @@ def cache_of_workers(case: Case) -> Iterator[Remark]:
     # Of data-parallel ranks those of one machine are counted, where it is the only one.
     alone = cluster is not None and cluster.nodes == 1
     ranks = layout.tp * layout.pp * (layout.dp if alone else 1)
-    case.script.budget.once("caches of workers", len(case.script.lines), "the text around its engine commands")
+    case.script.budget.once("caches of workers", 5 * len(case.script.lines), "the text around its engine commands")
     own = case.variable(names.CACHE_VARIABLE).partition(".")[0]
     if not own.isdigit() and not is_in_lines(names.CACHE_OF_WORKERS, case.script.lines, _LONGEST):
         return
@@ -131,4 +134,8 @@ def cache_of_workers(case: Case) -> Iterator[Remark]:
     if ranks > 1 and sizes and (size := int(sizes[-1])) > 1:
         message = f"{size} GB for each of {ranks} workers: {ranks * size} GB of the machine's RAM"
         remedy = "compare it with what free -g shows beside the weights"
-        yield make_remark(Severity.NOTE, Code.MEMORY_LOW, names.CACHE_OPTION, message, remedy)
+        severity, there = Severity.NOTE, max(spoken_ram(case.script.lines), default=0)
+        if 0 < there < ranks * size:
+            severity, message = Severity.WARNING, f"{message}, and the text speaks of {there:,.0f} GB"
+            remedy = f"write {int(there / 2 / ranks)} or less, which is half of it over all ranks"
+        yield make_remark(severity, Code.MEMORY_LOW, names.CACHE_OPTION, message, remedy)

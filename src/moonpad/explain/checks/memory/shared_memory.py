@@ -19,7 +19,10 @@ from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 _STARTS: Final = re.compile(r"\b(?:docker|podman|nerdctl)\b[^#]*\brun\b")
-_POD: Final = re.compile(r"[ \t]*kind:[ \t]*(?:Pod|Deployment|StatefulSet|Job|DaemonSet|LeaderWorkerSet)[ \t]*$")
+_POD: Final = re.compile(
+    r"[ \t]*kind:[ \t]*(?:Pod|Deployment|StatefulSet|ReplicaSet|(?:Cron)?Job|DaemonSet|LeaderWorkerSet|JobSet"
+    r"|PyTorchJob|MPIJob|Rollout|(?:Cluster)?ServingRuntime|RoleBasedGroup)[ \t]*$"
+)
 _ASKS: Final = re.compile(r"(?:nvidia\.com/gpu|amd\.com/gpu)[\"']?:[ \t]*[\"']?(?:[2-9]|[1-9]\d)")
 _HAS_MEMORY: Final = re.compile(
     r"/dev/shm|medium:[ \t]*[\"']?Memory|hostIPC:[ \t]*true|\{\{"  # noqa: S108 - what is written

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from moonpad.catalog.drafts import find_draft
 from moonpad.engines import draft_names as drafts
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
@@ -93,6 +94,24 @@ def vocabulary_of_draft(case: Case) -> Iterator[Remark]:
     message += ": the start ends (Target and draft model should have the same vocabulary size)"
     remedy = "take a small model of the same family as draft"
     yield make_remark(Severity.WARNING, Code.CONFLICT, _CONFIG, message, remedy, at=place.index)
+
+
+def draft_not_counted(case: Case) -> Iterator[Remark]:
+    """A draft of its own whose sizes are not known, beside a memory that is judged."""
+    found = _asked(case.first)
+    if case.subject is None or found is None or case.first.settings.draft_tokens:
+        return
+    place, kind, draft = found
+    own = {case.first.model.rstrip("/"), case.model_named.rstrip("/")}
+    if kind == "mtp" or draft.rstrip("/") in own or drafts.KINDS["mtp"].search(_last(draft)):
+        return
+    name = shortened(_last(draft), 50)
+    if find_draft(draft) is None:
+        message = f"the sizes of the draft {name} are not known: what its weights and its KV cache take is not counted"
+    else:
+        message = f"what the draft {name} takes, weights and KV cache, is not counted with these options"
+    remedy = "leave a few GiB of each device for it, or read the engine's own figures at the start"
+    yield make_remark(Severity.NOTE, Code.TIGHT, place.flag or place.written, message, remedy, at=place.index)
 
 
 def draft_named(reading: Reading) -> tuple[Occurrence, str] | None:

@@ -13,7 +13,11 @@ from moonpad.explain.checks.models.draft_checks import (
     tokens_of_tree,
 )
 from moonpad.explain.checks.models.draft_names import draft_at_address, draft_is_method
-from moonpad.explain.checks.models.draft_targets import draft_of_other_model, vocabulary_of_draft
+from moonpad.explain.checks.models.draft_targets import (
+    draft_not_counted,
+    draft_of_other_model,
+    vocabulary_of_draft,
+)
 from moonpad.explain.checks.models.family_checks import MODEL_CHECKS
 from moonpad.explain.checks.models.foreign_templates import foreign_template
 from moonpad.explain.checks.models.gguf_checks import GGUF_CHECKS
@@ -96,6 +100,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     draft_only_named,
     draft_of_vocabulary,
     draft_of_other_model,
+    draft_not_counted,
     vocabulary_of_draft,
     types_of_overrides,
     needless_stretching,

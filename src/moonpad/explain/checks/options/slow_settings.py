@@ -18,31 +18,43 @@ from moonpad.values.finding import Code, Finding, Severity
 
 _NO: Final = "--no-"
 _SETS: Final = r"[ ]*[=:]|[\"']?[ ]*,?[ ]*\bvalue\b"
+_OPTION_ALONE: Final = re.compile(r"[\s#>]*--[\w-]+(?:[= ][^\s-]\S*)?[\s\\]*")
+"""A line of a command, which says nothing of the option."""
 
 
 def slow_setting(case: Case) -> Iterator[Remark]:
     """`CUDA_LAUNCH_BLOCKING=1` in what serves, `--enforce-eager` in a text that complains of a slow server."""
+    told: set[str] = set()
     for row in slow_settings():
         if row.engines and case.engine.name not in row.engines and case.base not in row.engines:
             continue
         for name in row.options:
             place = _place_of(name, case)
             value = place.value.strip("'\"") if place is not None and isinstance(place.value, str) else ""
-            if place is None or not _is_of(row, value) or not _holds(row, case) or _is_spoken_of(name, case):
+            if (
+                place is None
+                or place.written in told
+                or not _is_of(row, value)
+                or not _holds(row, case)
+                or _is_spoken_of(name, case)
+            ):
                 continue
-            yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, place.written, row.message, row.remedy, at=place.index)
+            severity = _severity(row, case)
+            told.add(place.written)
+            yield make_remark(severity, Code.SUBOPTIMAL, place.written, row.message, row.remedy, at=place.index)
             break
         for name in row.variables:
             if not case.variable(name) or not _is_of(row, case.variable(name)) or not _holds(row, case):
                 continue
             if not row.meant and _is_spoken_of(name, case):
                 continue
-            chosen = row.at_a_price and not complains_of_speed(case.script)
-            finding = Finding(
-                Severity.NOTE if chosen else Severity.WARNING, Code.SUBOPTIMAL, name, row.message, row.remedy
-            )
+            finding = Finding(_severity(row, case), Code.SUBOPTIMAL, name, row.message, row.remedy)
             yield Remark(finding, command=0, variable=name)
             break
+
+
+def _severity(row: SlowSetting, case: Case) -> Severity:
+    return Severity.NOTE if row.at_a_price and not complains_of_speed(case.script) else Severity.WARNING
 
 
 def _place_of(name: str, case: Case) -> Occurrence | None:
@@ -84,7 +96,9 @@ def _is_spoken_of(name: str, case: Case) -> bool:
     case.script.budget.work(len(lines) + len(within), "the text around its engine commands")
     for number, line in enumerate(lines, 1):
         text = line[:LONGEST]
-        if name in text and number not in within and not (sets is not None and sets.search(text)):
+        if name not in text or number in within or _OPTION_ALONE.fullmatch(text):
+            continue
+        if sets is None or not sets.search(text):
             return True
     return False
 

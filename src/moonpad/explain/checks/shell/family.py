@@ -43,6 +43,7 @@ from moonpad.explain.checks.shell.set_again import set_again
 from moonpad.explain.checks.shell.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell.shell_lists import options_behind_text, words_behind_one
 from moonpad.explain.checks.shell.size_tests import size_of_one
+from moonpad.explain.checks.shell.start_patience import start_patience
 from moonpad.explain.checks.shell.told_elsewhere import told_elsewhere
 from moonpad.explain.checks.shell.unit_programs import unit_program, unit_type
 from moonpad.explain.checks.shell.unlike_neighbours import unlike_neighbours
@@ -131,6 +132,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     lost_behind_install,
     ended_by_comment,
     server_in_loop,
+    start_patience,
     server_before_server,
     arguments_filled_early,
     *BASH_WORDS,
