@@ -130,8 +130,9 @@ def reported(case: Case) -> Iterator[Remark]:
         oldest = max(first_with_model(case), least, key=lambda release: order(release or "0"))
         program = ENGINES[case.engine.name].program
         recent, current = oldest_recent(program), newest(program)
+        day = next_release_then(case) if found else ""
         found = [
-            (row, remark if _is_told(row, case, errors, words) else _as_past(remark, row, recent, current, kinds))
+            (row, remark if _is_told(row, case, errors, words) else _as_past(remark, row, recent, current, kinds, day))
             for row, remark in found
             if _reaches(row, oldest)
         ]
@@ -186,11 +187,18 @@ def _is_of_latest(case: Case) -> bool:
     return container is not None and container.image is not None and container.image.text.endswith(":latest")
 
 
-def _as_past(remark: Remark, row: KnownReport, recent: str, current: str, kinds: frozenset[str]) -> Remark:
-    """Where no release is named, what ended long ago, or is mended in the newest release, by which it is judged, is
-    told with what later releases mended; first what is of the kind that the text complains of."""
+def _as_past(
+    remark: Remark, row: KnownReport, recent: str, current: str, kinds: frozenset[str], then: str
+) -> Remark:
+    """Where no release is named, what ended long ago, or before the newest release, by which it is judged, is told with
+    what later releases mended; first what is of the kind that the text complains of. What was seen in the release
+    `then`, that of the text's day, stays."""
     end = row.until or row.last
-    if not end or not recent or (order(end) >= order(recent) and not row.ended_before(current)):
+    if not end or not recent:
+        return remark
+    of_its_day = bool(then) and order(end) >= order(then)
+    ended = row.ended_before(current) or (row.last_seen_before(current) and not of_its_day)
+    if order(end) >= order(recent) and not ended:
         return remark
     return replace(remark, of_former=True, as_told=bool(kinds & kinds_of(row.message)))
 
