@@ -23,10 +23,14 @@ _OF_GPUS: Final = re.compile(
     r"|FA[34]|SM ?\d{2,3})\b"
 )
 """What a fault names that is of GPUs alone: other chips have kernels of their own."""
-_OF_CUDA: Final = re.compile(r"\bCUDA\b|\billegal memory access\b|\bout of bounds\b|\bbeyond the (?:valid )?rows\b|!!!!")
+_OF_CUDA: Final = re.compile(
+    r"\bCUDA\b|\billegal memory access\b|\bout of bounds\b|\bbeyond the (?:valid )?rows\b|!!!!"
+)
 """What a fault of such a kernel ends in."""
 _LIKE_GPUS: Final = ("GPUs", "DCUs", "GCUs")
-_SWITCH: Final = re.compile(r"--(?:no-enable|no|disable)-(?!disable-|enable-)(?P<subject>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)")
+_SWITCH: Final = re.compile(
+    r"--(?:no-enable|no|disable)-(?!disable-|enable-)(?P<subject>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)"
+)
 _ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|es|e|s)$")
 _ALSO: Final[Mapping[str, str]] = {
     "prefix-caching": r"prefix(?:es)?[- ](?:cach\w*|hits?|tree)|cached prefix(?:es)?",

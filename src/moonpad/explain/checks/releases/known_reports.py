@@ -187,9 +187,7 @@ def _is_of_latest(case: Case) -> bool:
     return container is not None and container.image is not None and container.image.text.endswith(":latest")
 
 
-def _as_past(
-    remark: Remark, row: KnownReport, recent: str, current: str, kinds: frozenset[str], then: str
-) -> Remark:
+def _as_past(remark: Remark, row: KnownReport, recent: str, current: str, kinds: frozenset[str], then: str) -> Remark:
     """Where no release is named, what ended long ago, or before the newest release, by which it is judged, is told with
     what later releases mended; first what is of the kind that the text complains of. What was seen in the release
     `then`, that of the text's day, stays."""

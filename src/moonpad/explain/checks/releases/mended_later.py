@@ -166,7 +166,7 @@ def mended_later(case: Case) -> Iterator[Remark]:
 
 
 def _once(met: Sequence[MendedFault]) -> Iterator[MendedFault]:
-    """A fault with several settings has a row for each, and one change that is told in other words is the same fault."""
+    """A fault with several settings has a row for each; what one change mends, told in other words, is the same."""
     by_change: dict[tuple[str, int], list[str]] = {}
     for row in met:
         faults = by_change.setdefault((row.mended_in, row.pull), [])
