@@ -56,6 +56,7 @@ from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.devices_by_name import are_of_others
 from moonpad.explain.documents.installed_packages import is_installed
 from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.documents.logged_caches import says_answers_are_right
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others, spoken_capability
 from moonpad.explain.documents.spoken_days import last_day
 from moonpad.explain.documents.spoken_ranks import says_it_runs
@@ -264,6 +265,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     runs = row.ends_it and says_it_runs(case.script.lines)
     sure = sure and not runs and not row.is_concluded(case.version)
     sure = sure and of_this_release(row, case.engine.name, case.first_meant)
+    if sure and row.spoils_answers and _says_they_are_right(case):
+        message, sure = f"{message}; the text says that its answers are right", False
     if known.laid_over and bool(row.until or row.last):
         message, sure = f"{message}; {known.laid_over} may mend it", False
     severity = Severity.WARNING if sure else Severity.NOTE
@@ -274,6 +277,11 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         remark = replace(remark, finding=warning, ends_start=True)
     remark = replace(remark, stops=sure and row.ends_it, of_some=row.of_some)
     return remark if place is not None or not row.variables else replace(remark, variable=where)
+
+
+def _says_they_are_right(case: Case) -> bool:
+    """Whether the text says of answers that they are right, and complains of none."""
+    return says_answers_are_right(case.script.lines) and "garbage" not in told_kinds(case.script)
 
 
 def _added_by(row: KnownReport) -> Iterator[str]:

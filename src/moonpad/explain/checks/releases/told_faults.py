@@ -15,6 +15,7 @@ from moonpad.catalog.mended_faults import mended_faults, mended_files
 from moonpad.engines import ENGINES
 from moonpad.explain.checks.releases.printed_messages import printed_messages
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.told_generally import CHAPTER, HEADING
 
 _WORD: Final = re.compile(r"[a-z_]\w{3,}")
 _COMMON: Final = re.compile(
@@ -159,11 +160,16 @@ def _lines_of(script: Script) -> Sequence[str]:
     }
     taken |= printed_messages(tuple(script.lines))
     prose_lines: list[str] = []
-    length, fenced = 0, False
+    length, fenced, chapter = 0, False, 0
+    """`chapter`: the level of a heading whose parts tell of what may happen; 0: none is."""
     for number, line in enumerate(script.lines, 1):
         if script.markdown and _FENCE.match(line):
             fenced = not fenced
-        elif not fenced and number not in taken and not _OF_STATE.search(line[:_LINE]):
+            continue
+        if script.markdown and not fenced and (heading := HEADING.match(line[:_LINE])):
+            level = len(heading[1] or "") or 1
+            chapter = chapter if chapter and level > chapter else level if CHAPTER.search(line[:_LINE]) else 0
+        if not fenced and not chapter and number not in taken and not _OF_STATE.search(line[:_LINE]):
             said = _SUPPOSED.sub("", line[:_LINE])
             prose_lines.append("" if _PROPERTY.match(said) and not _COMPLAINS.search(said) else said)
             length += len(line)
