@@ -114,7 +114,7 @@ def test_what_was_last_seen_before_the_newest_is_of_older_ones_whatever_its_reme
 
 
 def test_what_was_seen_on_the_day_of_the_text_stays() -> None:
-    text = f"# Notes of 2026-06-20\n\n```bash\n{RAY}\n```\n"
+    text = f"Tested on 2026-06-20\n\n```bash\n{RAY}\n```\n"
     (remark,) = reports(text, "2x8xH200", "", 21231)
     assert not remark.of_former
 

@@ -49,6 +49,7 @@ from moonpad.explain.checks.releases.told_faults import (
     is_told,
     kinds_of,
     tells_of_memory,
+    tells_of_mend,
     told_kinds,
     told_words,
 )
@@ -62,6 +63,7 @@ from moonpad.explain.documents.spoken_days import last_day
 from moonpad.explain.documents.spoken_ranks import says_it_runs
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.documents.text_hints import build_of_fork
+from moonpad.explain.documents.told_mends import changes_told
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import role_of
 from moonpad.explain.image_days import build_day
@@ -112,9 +114,11 @@ def reported(case: Case) -> Iterator[Remark]:
     known = _Known(spoken_devices(case), errors, laid_over(case))
     given = given_names(case)
     # Most go by this, which costs least.
+    case.script.budget.once("changes that it puts in", len(case.script.lines), "its known reports")
     idle = idle_options(case)
     near = [row for row, needed in rows if not any(map(given.isdisjoint, needed))]
-    near = [row for row in near if not is_of_idle(row.options, idle)]
+    put_in = changes_told(case.script.lines)
+    near = [row for row in near if not is_of_idle(row.options, idle) and not (put_in and put_in & _numbers_of(row))]
     case.script.budget.work(6 * len(near), "its known reports")  # measured: 3 to 8 µs a row
     # What the text's errors speak of first, then what is sure, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, known)) is not None]
@@ -265,6 +269,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     runs = row.ends_it and says_it_runs(case.script.lines)
     sure = sure and not runs and not row.is_concluded(case.version)
     sure = sure and of_this_release(row, case.engine.name, case.first_meant)
+    if sure and tells_of_mend(row.message, case.engine.name, case.script):
+        message, sure = f"{message}; the text tells of a mend", False
     if sure and row.spoils_answers and _says_they_are_right(case):
         message, sure = f"{message}; the text says that its answers are right", False
     if known.laid_over and bool(row.until or row.last):
@@ -277,6 +283,11 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         remark = replace(remark, finding=warning, ends_start=True)
     remark = replace(remark, stops=sure and row.ends_it, of_some=row.of_some)
     return remark if place is not None or not row.variables else replace(remark, variable=where)
+
+
+def _numbers_of(row: KnownReport) -> frozenset[str]:
+    """Of the pull requests that mend it."""
+    return frozenset(re.findall(r"/pull/(\d+)", row.provenance.source))
 
 
 def _says_they_are_right(case: Case) -> bool:

@@ -69,6 +69,7 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.documents.spoken_ranks import says_it_runs
+from moonpad.explain.documents.told_mends import changes_told
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.target_detection import asked_least
 from moonpad.values.finding import Code, Severity
@@ -135,7 +136,8 @@ def mended_later(case: Case) -> Iterator[Remark]:
     met = [row for row in met if not devices_apart(row, kinds, case)]
     met = [row for row in met if not (blocks and _PER_TENSOR.search(row.fault))]
     met = [row for row in met if is_of_tool(row.methods, called, case) and not _is_reported(row, case)]
-    met = [row for row in met if not is_of_two_servers(row, case)]
+    put_in = changes_told(case.script.lines) if met else frozenset()
+    met = [row for row in met if not is_of_two_servers(row, case) and str(row.pull) not in put_in]
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
     if case.cluster is not None and case.version:

@@ -16,6 +16,7 @@ from moonpad.engines import ENGINES
 from moonpad.explain.checks.releases.printed_messages import printed_messages
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.told_generally import CHAPTER, HEADING
+from moonpad.explain.documents.told_mends import mends_told
 
 _WORD: Final = re.compile(r"[a-z_]\w{3,}")
 _COMMON: Final = re.compile(
@@ -28,6 +29,7 @@ _STEM: Final = 8
 _MOST: Final = 1_200
 """Characters of prose: a longer text speaks of much, and shares words with any fault."""
 _WEIGHT: Final = 13.0
+_WEIGHT_OF_MEND: Final = 9.0
 _WORDS: Final = 3
 """So much has to be shared: measured with complaints whose fault was known, and with others."""
 _COMPLAINS: Final = re.compile(
@@ -193,6 +195,15 @@ def is_told(fault: str, engine: str, words: frozenset[str]) -> bool:
     weights = _weights(engine)
     return (
         len(shared) >= _WORDS and not shared <= _OF_PYTHON and sum(weights.get(word, 0.0) for word in shared) >= _WEIGHT
+    )
+
+
+def tells_of_mend(fault: str, engine: str, script: Script) -> bool:
+    """Whether a sentence says that a mend is there of what the fault is about."""
+    weights, stems = _weights(engine), _stems(fault)
+    shared = [stems & _stems(text) for text in mends_told(script.lines)]
+    return any(
+        len(each) >= _WORDS and sum(weights.get(word, 0.0) for word in each) >= _WEIGHT_OF_MEND for each in shared
     )
 
 
