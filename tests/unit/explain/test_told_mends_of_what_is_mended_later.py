@@ -32,6 +32,8 @@ def test_a_change_that_is_put_in_is_read(line: str) -> None:
         "v0.25.1 does not include #49674.",
         "Until #49674 is included, keep the cache from filling.",
         "See issue #49674",
+        "v0.30.0 includes #49674.",
+        "#49674 was backported to 0.29.2.",
     ],
 )
 def test_a_change_that_is_only_spoken_of_is_not(line: str) -> None:

@@ -9,10 +9,13 @@ from functools import lru_cache
 from typing import Final
 
 _APPLIED: Final = re.compile(
-    r"\b(?:cherry-?pick(?:s|ed|ing)?|backport(?:s|ed|ing)?|patched|appl(?:y|ies|ied|ying)|includes?|included|built with"
-    r"|carr(?:y|ies|ied)|with the (?:\w+ )?(?:patch|fix|change))\b|打上|合入|已应用",
+    r"\b(?:cherry-?pick(?:s|ed|ing)?|backport(?:s|ed|ing)?(?! (?:in)?to\b)|patched|appl(?:y|ies|ied|ying)|built with"
+    r"|with the (?:\w+ )?(?:patch|fix|change))\b|打上|合入|已应用",
     re.IGNORECASE,
 )
+_HELD: Final = re.compile(r"\b(?:includes?|included|carr(?:y|ies|ied))\b", re.IGNORECASE)
+_RELEASE: Final = re.compile(r"(?<![\w/.-])v?\d+\.\d+\.\d")
+"""What a release of that number has is told of the release, and not of what runs."""
 _MENDS: Final = re.compile(
     r"\b(?:fix(?:es)?|patch(?:es)?|cherry-?picks?|backports?|hot-?fix(?:es)?)\b|补丁|修复", re.IGNORECASE
 )
@@ -39,8 +42,13 @@ def _numbers(lines: tuple[str, ...]) -> Iterator[str]:
         if "pull/" not in text and "#" not in text and "PR" not in text:
             continue
         yield from (match[1] for match in _FETCHED.finditer(text))
-        if _APPLIED.search(text) and not _NOT_THERE.search(text):
+        if _is_there(text):
             yield from (match[1] for match in _NUMBER.finditer(text))
+
+
+def _is_there(text: str) -> bool:
+    applied = _APPLIED.search(text) is not None or (_HELD.search(text) is not None and not _RELEASE.search(text))
+    return applied and _NOT_THERE.search(text) is None
 
 
 @lru_cache(maxsize=4)
@@ -51,6 +59,6 @@ def mends_told(lines: tuple[str, ...]) -> tuple[str, ...]:
         if not _MENDS.search(line[:_LONGEST]):
             continue
         around = " ".join(text[:_LONGEST] for text in lines[max(0, number - 1) : number + 2])
-        if _APPLIED.search(around) and not _NOT_THERE.search(around):
+        if _is_there(around):
             found.append(around)
     return tuple(found[:_MOST])
