@@ -64,11 +64,13 @@ _ENDS_START: Final = re.compile(
     r"\bat (?:the )?start\b|\b(?:start|load) (?:fails|ends|hangs|crashes|is refused|stops)\b"
     r"|\bdo(?:es)? not (?:start|load)\b|\b(?:ends?|stops|aborts) the (?:start|load)\b"
 )
+_ELSE: Final = re.compile(r"\bor (?:answers?|gives?|is|are|has|later|wrong|garbage|slow)\b|\bgarbage\b|\bslow\b")
+"""What else a fault may end in, so that a server which runs may have it too."""
 
 
 def ends_start(fault: str) -> bool:
     """Whether nothing serves that meets it, so that a server which runs does not."""
-    return _ENDS_START.search(fault) is not None
+    return _ENDS_START.search(fault) is not None and _ELSE.search(fault) is None
 
 
 def is_of_other_chips(fault: str, case: Case) -> bool:

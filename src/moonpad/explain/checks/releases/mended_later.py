@@ -157,7 +157,7 @@ def mended_later(case: Case) -> Iterator[Remark]:
         sure = [row for row in met if row.models and (case.cluster is not None or not row.devices)]
         sure = [row for row in sure if not is_of_pictures_alone(case.script, row.fault)]
         told = {id(row) for row in sure if ends & kinds_of(row.fault) and not came_after(row.since, then)}
-    if has_started(case.commands[0], by_words=True) or says_it_runs(case.script.lines):
+    if has_started(case.commands[0], by_words=False) or says_it_runs(case.script.lines):
         met = [row for row in met if id(row) in told or not ends_start(row.fault)]
     met.sort(key=lambda row: id(row) not in told)
     met.sort(key=lambda row: -shared_pairs(row.fault, errors))
