@@ -38,6 +38,10 @@ _LATER_MENDS: Final = re.compile(
     r"|release later than|[\w.]+,? or (?:a )?later)"
 )
 """Remedies that say so of what came out since."""
+_SPOILS: Final = re.compile(
+    r"\bgarbage\b|\bgibberish\b|\bgarbled\b|\bnonsense\b|\brepeated words\b|\bexclamation marks\b|\bwrong answers\b"
+)
+_OPEN: Final = re.compile(r"\b(?:reports?|changes?(?: for it)?|threads?) (?:is|are) open\b")
 _HEDGED: Final = re.compile(
     r"\b(?:may|can|might|sometimes|some|by (?:a|one|two|three) reports?|where the package|and one without|or under load"
     r"|of the unquantised|adapters trained)\b"
@@ -132,6 +136,17 @@ class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.until:
             return order(self.until) <= order(release)
         return bool(self.last) and order(self.last) < order(release) and _LATER_MENDS.search(self.remedy) is not None
+
+    def last_seen_before(self, release: str) -> bool:
+        """Whether it was seen in releases before this one alone, and its thread is not said to be open still."""
+        if self.until or not self.last or self.counted or order(self.last) >= order(release):
+            return False
+        return _OPEN.search(self.message) is None
+
+    @property
+    def spoils_answers(self) -> bool:
+        """Whether all that goes wrong is what the answers say."""
+        return _SPOILS.search(self.message) is not None and not self.ends_start
 
     @property
     def counted(self) -> bool:

@@ -140,7 +140,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         if named := spoken:
             if (of_main := _of_main(engine, name, named, versions)) is not None:
                 return of_main
-            version = _of_series(engine, named, f"the text names {name} {named}{_replaced(engine, command, script)}")
+            because = "an image of the text holds" if _is_held(name, named, script) else "the text names"
+            version = _of_series(engine, named, f"{because} {name} {named}{_replaced(engine, command, script)}")
             if command is not None and (behind := next_of_named_image(engine, version.text, command, script)):
                 version = Version(version.text, f"the text names an image built after {named}", behind)
             if command is None or not _came_later(command, name, version.text):
@@ -294,6 +295,13 @@ def _is_of_an_image_below(version: str, engine: str, command: Command, script: S
         each for each in text_hints.version_mentions(script.lines) if (each.engine, each.version) == (engine, version)
     ]
     return bool(same) and all(each.image and each.line > command.line for each in same)
+
+
+def _is_held(engine: str, version: str, script: Script) -> bool:
+    """Whether the text has the release by images alone that are numbered otherwise, by what they hold it with."""
+    of_engine = (each for each in text_hints.version_mentions(script.lines) if each.engine == engine)
+    images = [each.image for each in of_engine if each.version == version]
+    return bool(images) and all(image and version not in image and held_release(image) for image in images)
 
 
 def _bare(engine: str, script: Script) -> str:

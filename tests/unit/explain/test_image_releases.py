@@ -146,3 +146,32 @@ def test_the_version_of_an_image() -> None:
     assert version_of_image(f"{DYNAMO}/vllm-runtime:1.6.9") is None
     assert version_of_image("nvcr.io/nvidia/vllm:26.09-py3") is None
     assert version_of_image("registry.example/vllm:26.09-py3") is None
+
+
+RECIPE = """name: r1
+model:
+  path: deepseek-r1-fp8
+  container: {}
+backend:
+  type: vllm
+  vllm_config:
+    prefill:
+      served-model-name: deepseek-ai/DeepSeek-R1
+      tensor-parallel-size: 16
+    decode:
+      served-model-name: deepseek-ai/DeepSeek-R1
+      tensor-parallel-size: 16
+"""
+
+
+@pytest.mark.parametrize(
+    ("image", "because"),
+    [
+        ("nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.8.0", "an image of the text holds vllm 0.12.0"),
+        ("vllm/vllm-openai:v0.12.0", "the text names vllm 0.12.0"),
+    ],
+)
+def test_a_release_that_an_image_of_another_number_holds_is_not_called_named(image: str, because: str) -> None:
+    judged = ask(RECIPE.format(image), "2x8xH200")
+    assert {each.version for each in judged} == {"0.12.0"}
+    assert {each.version_because for each in judged} == {because}

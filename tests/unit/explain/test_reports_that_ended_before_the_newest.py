@@ -102,3 +102,26 @@ def test_a_report_in_aiter_is_not_told_where_that_is_switched_off(variable: str,
     judged = ask(start, "8xMI355X", "")
     told = [finding.message for each in judged for finding in each.findings if finding.code is Code.KNOWN_REPORT]
     assert any("gemm_a8w8_blockscale_bpreshuffle" in message for message in told) is expected
+
+
+RAY = "vllm serve moonshotai/Kimi-K2.6 -tp 8 -pp 2 --distributed-executor-backend ray"
+
+
+@pytest.mark.parametrize(("version", "former"), [("", True), ("0.25.1", False)])
+def test_what_was_last_seen_before_the_newest_is_of_older_ones_whatever_its_remedy(version: str, former: bool) -> None:
+    (remark,) = reports(RAY, "2x8xH200", version, 21231)
+    assert remark.of_former is former
+
+
+def test_what_was_seen_on_the_day_of_the_text_stays() -> None:
+    text = f"Tested on 2026-06-20\n\n```bash\n{RAY}\n```\n"
+    (remark,) = reports(text, "2x8xH200", "", 21231)
+    assert not remark.of_former
+
+
+def test_a_report_that_is_open_is_not_over() -> None:
+    row = next(iter(known_reports().values()))
+    kind, rest = type(row), {"engines": ("vllm",), "remedy": "leave it out", "provenance": row.provenance}
+    assert kind(last="0.28.0", message="it hangs", **rest).last_seen_before("0.33.0")
+    assert not kind(last="0.28.0", message="it hangs; the report is open", **rest).last_seen_before("0.33.0")
+    assert not kind(last="b9000", message="it hangs", **rest).last_seen_before("b11434")

@@ -20,6 +20,19 @@ _ANSWERS: Final = re.compile(
     r"|repeat)\b|\bgibberish\b|\bgarbage\b|\btok(?:en)?s?[ /](?:a |per )?s(?:ec|econd)?\b|\bgsm8k\b",
     re.IGNORECASE,
 )
+_RIGHT: Final = re.compile(
+    r"(?<=[ ])=[ ]clean\b|\b(?:answers?|outputs?|text|generations?|completions?|replies|canar(?:y|ies))\b[^.\n]{0,30}?"
+    r"\b(?:is|are|was|were|stays?|stayed|looks?|looked|came out|comes? out)[ ](?:all |now |fully )?"
+    r"(?:clean|correct|coherent|right|fine|sane|lossless)\b"
+    r"|\b(?:canar(?:y|ies)|needle\w*|gsm8k|evals?|smoke tests?)\b[^.\n]{0,30}\b(?:pass(?:es|ed)?|clean|green)\b"
+    r"|\b(?:clean|coherent|correct)[ ](?:outputs?|answers?|text|completions?)\b|(?:输出|回答|答案)(?:正常|正确)",
+    re.IGNORECASE,
+)
+_NOT_SEEN: Final = re.compile(
+    r"\b(?:not?|never|should|must|if|until|make sure|ensure|verify|check|expect\w*|without|need\w*)\b|n't\b|[?？]"
+    r"|应该|是否|不",
+    re.IGNORECASE,
+)
 _PROMISED: Final = re.compile(
     r"\d[ ]?(?:[-–—~]|to)[ ]?~?\d[\d.,]*[ ]?k?[ ]?tok|\bexpect\w*|\bestimate\w*"
     r"|\b(?:up to|at least|target|should|could|goal|can reach)\b"
@@ -35,6 +48,7 @@ _MEASURED: Final = re.compile(
 )
 _TITLE: Final = re.compile(r"[ \t>]*#{1,6}[ ]|[ \t>]*\*{2}[^*]{1,80}\*{2}:?[ \t]*$")
 _LONGEST: Final = 2000
+_NEAR: Final = 40
 
 
 def tells_of_cache(lines: Sequence[str]) -> bool:
@@ -44,6 +58,13 @@ def tells_of_cache(lines: Sequence[str]) -> bool:
 def tells_of_answers(lines: Sequence[str]) -> bool:
     """Of a server that answers, whatever it says: its command started. A rate that is promised was not seen."""
     return _tells_of_answers(tuple(lines))
+
+
+@lru_cache(maxsize=8)  # asked for each report of each command
+def says_answers_are_right(lines: tuple[str, ...]) -> bool:
+    """`replayed with top_p 0.95 = clean`, `the canaries pass`: seen, and not wished for."""
+    seen = ((line[:_LONGEST], match) for line in lines if (match := _RIGHT.search(line[:_LONGEST])))
+    return any(not _NOT_SEEN.search(text[max(0, match.start() - _NEAR) : match.end()]) for text, match in seen)
 
 
 @lru_cache(maxsize=64)

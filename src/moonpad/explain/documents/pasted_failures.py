@@ -17,7 +17,7 @@ from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.documents.answers import ANSWERED, is_answer, words_before
 from moonpad.explain.documents.broken_errors import continued
-from moonpad.explain.documents.error_items import behind_marker
+from moonpad.explain.documents.error_items import behind_marker, listed_messages
 from moonpad.explain.documents.fenced_logs import fenced_logs
 from moonpad.explain.documents.loading_memory import KEYS, LOADING, is_of_loading, remedy_for
 from moonpad.explain.documents.log_owners import writer_of
@@ -144,7 +144,7 @@ def error_lines(lines: Sequence[str], logged: Set[int], *, solved: bool = False)
     chapter = intro = 0
     """The level of a heading whose parts are general too; 0: none is."""
     mended, pasted = mended_lines(lines), fenced_logs(lines, logged)
-    printed = logged | printed_lines(lines, logged)
+    printed, listed = logged | printed_lines(lines, logged), listed_messages(lines)
     telling = telling_lines(lines, printed, mended)
     first = next((number for number, line in enumerate(lines) if line.strip()), -1)
     for number, line in enumerate(lines):
@@ -163,7 +163,7 @@ def error_lines(lines: Sequence[str], logged: Set[int], *, solved: bool = False)
             intro_general, intro = is_general(text) and not is_answer(text), number
         elif not fenced and number > intro + _MOST_INTRODUCED:
             intro_general = False
-        if heading_general or intro_general or (number in mended) is not solved:
+        if heading_general or intro_general or number in listed or (number in mended) is not solved:
             continue
         if number not in logged and number and _CONTINUES.match(text) and _GOES_ON.match(lines[number - 1][:_LONGEST]):
             continue

@@ -16,7 +16,7 @@ CHAPTER: Final = re.compile(
     r"troubleshoot|known (?:issues|limitations)|\bfaq\b|common \w+|typical (?:errors|problems|issues|failures)\b"
     r"|failure (?:cases|modes)\b|\blimitations\b|常见|よくある|トラブルシュー|既知の(?:問題|不具合)|자주 (?:발생|묻는)"
     r"|알려진 문제|\b(?:типов|типичн|част|известн|возможн)\w{1,4} (?:ошиб|пробл|сбо)|устранение (?:неполадок|проблем)"
-    r"|\b(?:häufige|typische|bekannte) (?:fehler|probleme)|fehlerbehebung|dépannage"
+    r"|\b(?:häufige|typische|mögliche|bekannte) (?:fehler|probleme)|fehlerbehebung|dépannage"
     r"|\b(?:erreurs|problèmes) (?:courant|fréquent|connu|typique)"
     r"|\b(?:errores|erros|problemas) (?:comun|frecuente|frequente|conocido|conhecido|típico)"
     r"|solu(?:ción|ção) de problemas",

@@ -49,6 +49,7 @@ from moonpad.explain.checks.releases.told_faults import (
     is_told,
     kinds_of,
     tells_of_memory,
+    tells_of_mend,
     told_kinds,
     told_words,
 )
@@ -56,11 +57,13 @@ from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.devices_by_name import are_of_others
 from moonpad.explain.documents.installed_packages import is_installed
 from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.documents.logged_caches import says_answers_are_right
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others, spoken_capability
 from moonpad.explain.documents.spoken_days import last_day
 from moonpad.explain.documents.spoken_ranks import says_it_runs
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.documents.text_hints import build_of_fork
+from moonpad.explain.documents.told_mends import changes_told
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import role_of
 from moonpad.explain.image_days import build_day
@@ -111,9 +114,11 @@ def reported(case: Case) -> Iterator[Remark]:
     known = _Known(spoken_devices(case), errors, laid_over(case))
     given = given_names(case)
     # Most go by this, which costs least.
+    case.script.budget.once("changes that it puts in", len(case.script.lines), "its known reports")
     idle = idle_options(case)
     near = [row for row, needed in rows if not any(map(given.isdisjoint, needed))]
-    near = [row for row in near if not is_of_idle(row.options, idle)]
+    put_in = changes_told(case.script.lines)
+    near = [row for row in near if not is_of_idle(row.options, idle) and not (put_in and put_in & _numbers_of(row))]
     case.script.budget.work(6 * len(near), "its known reports")  # measured: 3 to 8 µs a row
     # What the text's errors speak of first, then what is sure, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, known)) is not None]
@@ -130,8 +135,9 @@ def reported(case: Case) -> Iterator[Remark]:
         oldest = max(first_with_model(case), least, key=lambda release: order(release or "0"))
         program = ENGINES[case.engine.name].program
         recent, current = oldest_recent(program), newest(program)
+        day = next_release_then(case) if found else ""
         found = [
-            (row, remark if _is_told(row, case, errors, words) else _as_past(remark, row, recent, current, kinds))
+            (row, remark if _is_told(row, case, errors, words) else _as_past(remark, row, recent, current, kinds, day))
             for row, remark in found
             if _reaches(row, oldest)
         ]
@@ -186,11 +192,16 @@ def _is_of_latest(case: Case) -> bool:
     return container is not None and container.image is not None and container.image.text.endswith(":latest")
 
 
-def _as_past(remark: Remark, row: KnownReport, recent: str, current: str, kinds: frozenset[str]) -> Remark:
-    """Where no release is named, what ended long ago, or is mended in the newest release, by which it is judged, is
-    told with what later releases mended; first what is of the kind that the text complains of."""
+def _as_past(remark: Remark, row: KnownReport, recent: str, current: str, kinds: frozenset[str], then: str) -> Remark:
+    """Where no release is named, what ended long ago, or before the newest release, by which it is judged, is told with
+    what later releases mended; first what is of the kind that the text complains of. What was seen in the release
+    `then`, that of the text's day, stays."""
     end = row.until or row.last
-    if not end or not recent or (order(end) >= order(recent) and not row.ended_before(current)):
+    if not end or not recent:
+        return remark
+    of_its_day = bool(then) and order(end) >= order(then)
+    ended = row.ended_before(current) or (row.last_seen_before(current) and not of_its_day)
+    if order(end) >= order(recent) and not ended:
         return remark
     return replace(remark, of_former=True, as_told=bool(kinds & kinds_of(row.message)))
 
@@ -258,6 +269,10 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     runs = row.ends_it and says_it_runs(case.script.lines)
     sure = sure and not runs and not row.is_concluded(case.version)
     sure = sure and of_this_release(row, case.engine.name, case.first_meant)
+    if sure and tells_of_mend(row.message, case.engine.name, case.script):
+        message, sure = f"{message}; the text tells of a mend", False
+    if sure and row.spoils_answers and _says_they_are_right(case):
+        message, sure = f"{message}; the text says that its answers are right", False
     if known.laid_over and bool(row.until or row.last):
         message, sure = f"{message}; {known.laid_over} may mend it", False
     severity = Severity.WARNING if sure else Severity.NOTE
@@ -268,6 +283,16 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         remark = replace(remark, finding=warning, ends_start=True)
     remark = replace(remark, stops=sure and row.ends_it, of_some=row.of_some)
     return remark if place is not None or not row.variables else replace(remark, variable=where)
+
+
+def _numbers_of(row: KnownReport) -> frozenset[str]:
+    """Of the pull requests that mend it."""
+    return frozenset(re.findall(r"/pull/(\d+)", row.provenance.source))
+
+
+def _says_they_are_right(case: Case) -> bool:
+    """Whether the text says of answers that they are right, and complains of none."""
+    return says_answers_are_right(case.script.lines) and "garbage" not in told_kinds(case.script)
 
 
 def _added_by(row: KnownReport) -> Iterator[str]:

@@ -21,6 +21,7 @@ from moonpad.explain.checks.command_traits import (
     LONGEST,
     are_devices,
     are_left_out,
+    has_started,
     is_device_of,
     model_names,
     option_text,
@@ -30,6 +31,13 @@ from moonpad.explain.checks.command_traits import (
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.own_platform import is_elsewhere
+from moonpad.explain.checks.releases.beside_command import (
+    ends_start,
+    is_of_other_chips,
+    is_of_two_servers,
+    is_switched_off,
+    subjects_off,
+)
 from moonpad.explain.checks.releases.error_agreement import (
     Pairs,
     error_pairs,
@@ -60,6 +68,8 @@ from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others
 from moonpad.explain.documents.spoken_models import spoken_model
+from moonpad.explain.documents.spoken_ranks import says_it_runs
+from moonpad.explain.documents.told_mends import changes_told
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.target_detection import asked_least
 from moonpad.values.finding import Code, Severity
@@ -82,12 +92,8 @@ _FORMAT: Final = re.compile(r"fp4|fp8|int[48]|awq|gptq|gguf|bf16|w[48]a|bnb", re
 _WORD: Final = re.compile(r"(?!(?:that|this|with|which|from|where|when|have|been|they|than|into|more)\b)[a-z]\w{3,}")
 _SHARED: Final = 0.25
 """Of 86 pairs those of other faults have up to 0.22."""
-_OF_GPUS: Final = re.compile(
-    r"\b(?:CUDA kernels?|Triton|FlashInfer|FlashAttention|FlashMLA|FlyDSL|DeepGEMM|CUTLASS|CuTe ?DSL|cuDNN|cuBLAS\w*"
-    r"|TRT-?LLM(?:'s)?|trtllm_\w+|XQA|Marlin|Machete|AITER|NVLink|NVSHMEM|NCCL|Hopper|Blackwell|NVIDIA|AMD|ROCm|fa[34]"
-    r"|FA[34]|SM ?\d{2,3})\b"
-)
-"""What a fault names that is of GPUs alone: the NPUs of Ascend have kernels of their own."""
+_SAME: Final = 0.8
+"""Of two rows of one change, which may mend several faults."""
 _PER_TENSOR: Final = re.compile(r"\bper[- ]tensor\b(?!.*\bblock)", re.IGNORECASE)
 """Faults of weights with one scale for each tensor."""
 _PLATFORMS: Final = frozenset(map(str, Platform))
@@ -112,7 +118,8 @@ def mended_later(case: Case) -> Iterator[Remark]:
         return
     given = given_names(case)
     idle = idle_options(case)
-    near = [row for row in _near(case, given) if not is_of_idle(row.options, idle)]
+    off = subjects_off(case)
+    near = [row for row in _near(case, given) if not (is_of_idle(row.options, idle) or is_switched_off(row, off))]
     if not case.version:
         least = order(asked_least(case.engine.name, case.script, case.commands[0]) or "0")
         near = [row for row in near if _is_worth(row) and order(row.mended_in) > least]
@@ -129,6 +136,8 @@ def mended_later(case: Case) -> Iterator[Remark]:
     met = [row for row in met if not devices_apart(row, kinds, case)]
     met = [row for row in met if not (blocks and _PER_TENSOR.search(row.fault))]
     met = [row for row in met if is_of_tool(row.methods, called, case) and not _is_reported(row, case)]
+    put_in = changes_told(case.script.lines) if met else frozenset()
+    met = [row for row in met if not is_of_two_servers(row, case) and str(row.pull) not in put_in]
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
     if case.cluster is not None and case.version:
@@ -148,15 +157,24 @@ def mended_later(case: Case) -> Iterator[Remark]:
         sure = [row for row in met if row.models and (case.cluster is not None or not row.devices)]
         sure = [row for row in sure if not is_of_pictures_alone(case.script, row.fault)]
         told = {id(row) for row in sure if ends & kinds_of(row.fault) and not came_after(row.since, then)}
+    if has_started(case.commands[0], by_words=False) or says_it_runs(case.script.lines):
+        met = [row for row in met if id(row) in told or not ends_start(row.fault)]
     met.sort(key=lambda row: id(row) not in told)
     met.sort(key=lambda row: -shared_pairs(row.fault, errors))
     met.sort(key=lambda row: id(row) not in named)
-    once: dict[tuple[str, str], MendedFault] = {}
-    for row in met:
-        once.setdefault((row.fault, row.mended_in), row)  # a fault with several settings has a row for each
-    met = list(once.values())
+    met = list(_once(met))
     for row in met[:MOST] if case.version else _unnamed(met):
         yield replace(_remark(row, case, spoken), as_told=id(row) in told)
+
+
+def _once(met: Sequence[MendedFault]) -> Iterator[MendedFault]:
+    """A fault with several settings has a row for each; what one change mends, told in other words, is the same."""
+    by_change: dict[tuple[str, int], list[str]] = {}
+    for row in met:
+        faults = by_change.setdefault((row.mended_in, row.pull), [])
+        if not any(row.fault == other or _is_alike(row.fault, other, least=_SAME) for other in faults):
+            faults.append(row.fault)
+            yield row
 
 
 def _as_told(row: MendedFault, engine: str, words: frozenset[str], errors: Pairs) -> bool:
@@ -225,10 +243,10 @@ def _is_reported(row: MendedFault, case: Case) -> bool:
 
 
 @cache
-def _is_alike(fault: str, message: str) -> bool:
+def _is_alike(fault: str, message: str, least: float = _SHARED) -> bool:
     """By the share of words that both have."""
     one, other = ({word[:6] for word in _WORD.findall(text.casefold())} for text in (fault, message))
-    return len(one & other) >= _SHARED * min(len(one), len(other))
+    return len(one & other) >= least * min(len(one), len(other))
 
 
 @cache
@@ -295,8 +313,7 @@ def _format_word(name: str) -> re.Pattern[str]:
 
 
 def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
-    of_gpus = case.platform == Platform.ASCEND and case.engine.platforms != (Platform.ASCEND,)
-    if of_gpus and not row.devices and _OF_GPUS.search(row.fault):
+    if not (row.devices and case.platform) and is_of_other_chips(row.fault, case):
         return False
     of_some = spoken in (Platform.ROCM, Platform.CUDA) and any(is_device_of(spoken, each) for each in row.devices)
     unknown = case.cluster is None and (not spoken or of_some) and not case.platform and row.particular >= _LEAST

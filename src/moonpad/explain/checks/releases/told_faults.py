@@ -15,6 +15,8 @@ from moonpad.catalog.mended_faults import mended_faults, mended_files
 from moonpad.engines import ENGINES
 from moonpad.explain.checks.releases.printed_messages import printed_messages
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.told_generally import CHAPTER, HEADING
+from moonpad.explain.documents.told_mends import mends_told
 
 _WORD: Final = re.compile(r"[a-z_]\w{3,}")
 _COMMON: Final = re.compile(
@@ -27,6 +29,7 @@ _STEM: Final = 8
 _MOST: Final = 1_200
 """Characters of prose: a longer text speaks of much, and shares words with any fault."""
 _WEIGHT: Final = 13.0
+_WEIGHT_OF_MEND: Final = 9.0
 _WORDS: Final = 3
 """So much has to be shared: measured with complaints whose fault was known, and with others."""
 _COMPLAINS: Final = re.compile(
@@ -159,11 +162,16 @@ def _lines_of(script: Script) -> Sequence[str]:
     }
     taken |= printed_messages(tuple(script.lines))
     prose_lines: list[str] = []
-    length, fenced = 0, False
+    length, fenced, chapter = 0, False, 0
+    """`chapter`: the level of a heading whose parts tell of what may happen; 0: none is."""
     for number, line in enumerate(script.lines, 1):
         if script.markdown and _FENCE.match(line):
             fenced = not fenced
-        elif not fenced and number not in taken and not _OF_STATE.search(line[:_LINE]):
+            continue
+        if script.markdown and not fenced and (heading := HEADING.match(line[:_LINE])):
+            level = len(heading[1] or "") or 1
+            chapter = chapter if chapter and level > chapter else level if CHAPTER.search(line[:_LINE]) else 0
+        if not fenced and not chapter and number not in taken and not _OF_STATE.search(line[:_LINE]):
             said = _SUPPOSED.sub("", line[:_LINE])
             prose_lines.append("" if _PROPERTY.match(said) and not _COMPLAINS.search(said) else said)
             length += len(line)
@@ -187,6 +195,15 @@ def is_told(fault: str, engine: str, words: frozenset[str]) -> bool:
     weights = _weights(engine)
     return (
         len(shared) >= _WORDS and not shared <= _OF_PYTHON and sum(weights.get(word, 0.0) for word in shared) >= _WEIGHT
+    )
+
+
+def tells_of_mend(fault: str, engine: str, script: Script) -> bool:
+    """Whether a sentence says that a mend is there of what the fault is about."""
+    weights, stems = _weights(engine), _stems(fault)
+    shared = [stems & _stems(text) for text in mends_told(script.lines)]
+    return any(
+        len(each) >= _WORDS and sum(weights.get(word, 0.0) for word in each) >= _WEIGHT_OF_MEND for each in shared
     )
 
 
