@@ -31,10 +31,11 @@ from moonpad.explain.documents.device_nearness import (
 from moonpad.explain.documents.devices_elsewhere import without_examples, without_those_of_others
 from moonpad.explain.documents.devices_of_other_items import without_other_items
 from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes
+from moonpad.explain.documents.mentioned_kinds import counted_apart, kinds_named, part_of
 from moonpad.explain.documents.needed_devices import without_needed
 from moonpad.explain.documents.other_devices import first_offered, least_beside, least_of_marked, offered
 from moonpad.explain.documents.posts import of_other_person
-from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of_amd
+from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of_amd, written_capability
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
 from moonpad.explain.documents.spoken_tpus import TPUS, is_for_tpus
 from moonpad.explain.documents.superchips import as_superchips
@@ -52,6 +53,7 @@ from moonpad.explain.proposed_devices import (
     by_memory,
     in_place_of,
     is_of_gfx950,
+    of_capability,
     of_far_smaller,
     of_unknown_number,
 )
@@ -245,7 +247,7 @@ def _cluster_of(
     first_near = sorted(named, key=lambda each: (each.line > first, abs(each.line - first)))
     nearest = (first_near, *by_nearness(named, elsewhere, script.lines, first, document=document))
     about = ([each for each in near if each.known and platform_of(each.kind) in allowed] for near in nearest)
-    kinds = () if layout_known else next((one for near in about if len(one := _kinds_named(near)) == 1), ())
+    kinds = () if layout_known else next((one for near in about if len(one := kinds_named(near)) == 1), ())
     if len(kinds) == 1:
         return None, of_unknown_number(kinds[0])
     if rocm:
@@ -254,7 +256,8 @@ def _cluster_of(
         return None, f"the text is about {maker}{_NOT_JUDGED}"
     if Platform.ROCM in platforms and speaks_of_amd(script):
         return None, NO_AMD_DEVICE
-    return None, ("" if named else by_memory(script.lines, platforms)) or NO_DEVICES
+    told = "" if named else by_memory(script.lines, platforms) or of_capability(written_capability(script))
+    return None, told or NO_DEVICES
 
 
 def _are_counted(devices: int, named: Sequence[Mention]) -> bool:
@@ -303,18 +306,18 @@ def _of_mentions(
         for each, machine in counted
         if machine.devices == fitting and per_node in (None, machine.per_node)
     ]
-    if exact and (kinds := _kinds_named([each for each, _ in exact])):
+    if exact and (kinds := kinds_named([each for each, _ in exact])):
         if len(kinds) > 1:
             return None, _several(kinds)
         least, beside, judged = least_beside(exact[0][1], lines[exact[0][0].line - 1], {each.kind for each in near})
         return least, f"the text names {' or '.join((least.name, *beside))}{f': {judged}' if judged else ''}"
-    kinds = _kinds_named([each for each, _ in counted])
+    kinds = kinds_named([each for each, _ in counted])
     if len(kinds) > 1:
         return None, _several(kinds)
     if (
         not exact
         and layout_known
-        and len(apart := _counted_apart([each for each in near if platform_of(each.kind) in allowed])) > 1
+        and len(apart := counted_apart([each for each in near if platform_of(each.kind) in allowed])) > 1
     ):
         return None, _several(apart)
     if counted and (devices == 1 or not layout_known or (whole and counted[0][1].devices >= copy)):
@@ -329,7 +332,7 @@ def _of_mentions(
         return None, ""
     if not kinds:
         uncounted = [each for each in near if each.known and platform_of(each.kind) in allowed]
-        kinds = _kinds_named(uncounted)
+        kinds = kinds_named(uncounted)
         listed = list(dict.fromkeys(each.kind for each in uncounted if each.line == uncounted[0].line))
         if len(kinds) == 1 and len(listed) >= _LIST and not alike(listed):
             kinds = listed  # `MI300X/MI325X/MI355X`
@@ -341,38 +344,13 @@ def _of_mentions(
     for kind in kinds:
         nodes = cluster_named(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
         nodes = nodes or cluster_named(f"{devices}x{kind}")
-        if (cluster := nodes or _part_of([machine for _, machine in counted], devices, kind)) is not None:
+        if (cluster := nodes or part_of([machine for _, machine in counted], devices, kind)) is not None:
             line = next(each.line for each in near if each.kind == kind)
             least, beside, judged = least_beside(cluster, lines[line - 1], {each.kind for each in near})
             names = " or ".join(name.rpartition("x")[2] for name in (least.name, *beside))
             because = f"the text names {names}, the command uses {devices}"
             return least, f"{because}, and it is {judged}" if judged else because
     return None, ""
-
-
-def _part_of(machines: Sequence[Cluster], devices: int, kind: str) -> Cluster | None:
-    """So many devices spread evenly over as few as may be of the nodes that are counted: 12 of `2x7xA40`."""
-    for machine in machines:
-        for nodes in range(2, machine.nodes + 1):
-            if devices % nodes == 0 and devices // nodes <= machine.per_node:
-                return cluster_named(f"{nodes}x{devices // nodes}x{kind}")
-    return None
-
-
-def _counted_apart(near: Sequence[Mention]) -> list[str]:
-    """Kinds of one line that each have a number of their own: `11x H100 or 7x H200`."""
-    counted = [(each, each.machine.removesuffix(each.kind)) for each in near if each.machine and each.known]
-    numbers = {number: each.kind for each, number in counted if each.line == counted[0][0].line}
-    return list(dict.fromkeys(numbers.values())) if len(numbers) > 1 else []
-
-
-def _kinds_named(near: Sequence[Mention]) -> list[str]:
-    """Each kind once; of several on one line the first, for `8x H200/H20` are two that will both do."""
-    firsts: dict[int, str] = {}
-    for each in near:
-        firsts.setdefault(each.line, each.kind)
-    kinds = list(dict.fromkeys(firsts.values()))
-    return kinds[:1] if alike(kinds) else kinds
 
 
 def _several(kinds: Sequence[str]) -> str:
