@@ -30,11 +30,12 @@ from moonpad.explain.documents.device_nearness import (
 )
 from moonpad.explain.documents.devices_elsewhere import without_examples, without_those_of_others
 from moonpad.explain.documents.devices_of_other_items import without_other_items
-from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes
+from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes, selected_at
 from moonpad.explain.documents.mentioned_kinds import counted_apart, kinds_named, part_of
 from moonpad.explain.documents.needed_devices import without_needed
 from moonpad.explain.documents.other_devices import first_offered, least_beside, least_of_marked, offered
 from moonpad.explain.documents.posts import of_other_person
+from moonpad.explain.documents.recommended_devices import as_recommended
 from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of_amd, written_capability
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
 from moonpad.explain.documents.spoken_tpus import TPUS, is_for_tpus
@@ -55,12 +56,13 @@ from moonpad.explain.proposed_devices import (
     is_of_gfx950,
     of_capability,
     of_far_smaller,
+    of_small_machine,
     of_unknown_number,
 )
 from moonpad.explain.target_detection import Question
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
-from moonpad.values.plan import Platform
+from moonpad.values.plan import Layout, Platform
 
 _NAMES: Final = "the text names "
 _SAY_WHICH: Final = ": say which with --on"
@@ -85,6 +87,12 @@ def prefill_ways(reading: Reading) -> int:
     return max(1, ways or 1)
 
 
+def leaves_number_open(engine: Engine, reading: Reading) -> bool:
+    """Whether the command says nothing of how many devices it uses, which is one then."""
+    flag = engine.command_line.options.get("tp")
+    return reading.layout == Layout() and reading.replicas == 1 and reading.parsed.occurrence(flag) is None
+
+
 def ranks_of_mpi(commands: Sequence[Command]) -> int:
     """How many `mpirun -n 16` starts, 0 where none does."""
     wrappers = [wrapper for command in commands for wrapper in command.wrappers if wrapper.kind == "mpirun"]
@@ -107,6 +115,8 @@ def cluster_of(
     cluster, because = _cluster_of(engine, reading, script, commands, question, layout_known=layout_known)
     facts = engine.facts
     alone = layout_known and question.cluster is None and not (facts.host_experts or facts.gguf_only)
+    alone = alone and not leaves_number_open(engine, reading)
+    alone = alone and not selected_at(script.lines, script.objects, commands[0].line)
     if alone and cluster is not None and is_far_too_small(cluster, because, reading, checkpoint):
         return None, of_far_smaller(cluster)
     used_here, on_each = _used(reading, commands[0])
@@ -199,12 +209,14 @@ def _cluster_of(
     named = [*owned(by_full_names(of_generation(named, script.lines, images)), script.lines)]
     named = [*without_needed(named, script.lines, document=script.markdown)]
     named = [*without_too_small(without_other_items(named, script.lines, reading.model), script.lines)]
+    named = [*as_recommended(named, script.lines, first, used[0])]
     tab = tab_labels(script.lines, first)[0] if script.markdown else ""
     own = {each.kind for each in mentions((tab,), ()) if each.known}
     if len(own) == 1:
         named = [each for each in named if each.kind in own] or named
     granted = commands[0].container.devices if commands[0].container is not None else None
-    named = [each for each in named if not each.known or _holds(each.kind, granted or 1)]
+    small = {each.kind for each in named if each.known and not _holds(each.kind, granted or 1)}
+    named = [each for each in named if not each.known or each.kind not in small]
     if layout_known:
         named = [*of_layout(named, script.lines, {"tp": reading.layout.tp, "pp": reading.layout.pp})]
     elsewhere = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM]
@@ -256,6 +268,8 @@ def _cluster_of(
         return None, f"the text is about {maker}{_NOT_JUDGED}"
     if Platform.ROCM in platforms and speaks_of_amd(script):
         return None, NO_AMD_DEVICE
+    if len(small) == 1 and not named:
+        return None, of_small_machine(small.pop(), granted or 1)
     told = "" if named else by_memory(script.lines, platforms) or of_capability(written_capability(script))
     return None, told or NO_DEVICES
 

@@ -46,7 +46,7 @@ def largest_too_small(
 def is_far_too_small(cluster: Cluster, because: str, reading: Reading, checkpoint: Checkpoint | None) -> bool:
     """Whether the text does not count these devices, and so many of them as the command uses hold less than half of the
     weights: what it names is meant otherwise (`L4`, the fourth of a list), or is of another start."""
-    if checkpoint is None or cluster.devices == 1 or not because.endswith(f", the command uses {cluster.devices}"):
+    if checkpoint is None or not because.endswith(f", the command uses {cluster.devices}"):
         return False
     helped = reading.settings.cpu_offload_gib or reading.left_to_engine or reading.takes_all_devices
     held = cluster.device.usable_bytes * cluster.devices

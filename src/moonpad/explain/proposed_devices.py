@@ -29,6 +29,7 @@ FAR_SMALLER: Final = " of them hold less than half of the weights"
 """The end of why devices are not known that the text names without a number."""
 OF_CAPABILITY: Final = f"{NO_DEVICES}, and the text speaks of compute capability "
 """The beginning of why devices are not known of which only that is said."""
+_OF_ONE_MACHINE: Final = " of one machine, which has fewer"
 _HOW_MANY: Final = ", and the command does not say how many it uses"
 _MOST_MACHINES: Final = 9
 _MACHINE: Final = 8
@@ -41,7 +42,9 @@ _FOR_FP4: Final = ("B200", "B300")
 """Kinds that multiply the weights of NVFP4 as they are."""
 _FOR_WEIGHTS: Final = 0.9
 """The share of a device that weights can have at most."""
-_NAMES_KINDS: Final = re.compile(r"the text names ([\w-]+(?: and [\w-]+)*)(?:: say|, and the command)")
+_NAMES_KINDS: Final = re.compile(
+    r"the text names ([\w-]+(?: and [\w-]+)*)(?:: say|, and the command|, and its container)"
+)
 _OF_GFX950: Final = re.compile(r"(?:\A|/)amd/[^/]*mxfp4", re.IGNORECASE)
 """Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
 _FOR_GFX950: Final = "MI355X"
@@ -117,6 +120,11 @@ def of_unknown_number(kind: Cluster | str) -> str:
     return f"the text names {label}{_HOW_MANY}"
 
 
+def of_small_machine(kind: str, devices: int) -> str:
+    """Why devices are not taken of which a machine has fewer than the command's container asks for."""
+    return f"the text names {kind}, and its container asks for {devices}{_OF_ONE_MACHINE}"
+
+
 def of_far_smaller(cluster: Cluster) -> str:
     """Why devices are not taken that the text names, and may mean otherwise."""
     return f"the text names {cluster.name.rpartition('x')[2]}, and {cluster.devices}{FAR_SMALLER}"
@@ -136,7 +144,7 @@ def with_example(
         return f"{because}: name them with --on {example}"
     if because.endswith(FAR_SMALLER):
         return f"{because}: name others with --on {example}"
-    return f"{because}: --on {example} says it" if because.endswith(_HOW_MANY) else because
+    return f"{because}: --on {example} says it" if because.endswith((_HOW_MANY, _OF_ONE_MACHINE)) else because
 
 
 def is_of_gfx950(model: str) -> bool:
