@@ -273,7 +273,7 @@ class Deployment(Struct, frozen=True):
         helped = self.engine.facts.host_experts or first.settings.cpu_offload_gib or first.takes_all_devices
         if is_granted(cluster, self.group.commands[0].container, self.script.lines):
             return False
-        alone = cluster.devices == 1 and leaves_number_open(self.engine, first)
+        alone = cluster.devices == 1 and leaves_number_open(self.engine, first, self.group.commands[0])
         return alone and not helped and checkpoint.total_bytes > cluster.device.usable_bytes > 0
 
     def _subject(self, checkpoint: Checkpoint, cluster: Cluster, version: Version, first: Reading) -> Subject:

@@ -87,10 +87,16 @@ def prefill_ways(reading: Reading) -> int:
     return max(1, ways or 1)
 
 
-def leaves_number_open(engine: Engine, reading: Reading) -> bool:
-    """Whether the command says nothing of how many devices it uses, which is one then."""
-    flag = engine.command_line.options.get("tp")
-    return reading.layout == Layout() and reading.replicas == 1 and reading.parsed.occurrence(flag) is None
+def leaves_number_open(engine: Engine, reading: Reading, command: Command) -> bool:
+    """Whether the command says nothing of how many devices it uses, which is one then; the default of a variable says
+    little."""
+    place = reading.parsed.occurrence(engine.command_line.options.get("tp"))
+    if reading.layout != Layout() or reading.replicas != 1:
+        return False
+    if place is None or not place.index + place.length <= len(command.argv):
+        return True
+    word = command.argv[place.index + place.length - 1]
+    return word.end_column - word.column > len(word.text) + len("''")
 
 
 def ranks_of_mpi(commands: Sequence[Command]) -> int:
@@ -115,7 +121,7 @@ def cluster_of(
     cluster, because = _cluster_of(engine, reading, script, commands, question, layout_known=layout_known)
     facts = engine.facts
     alone = layout_known and question.cluster is None and not (facts.host_experts or facts.gguf_only)
-    alone = alone and not leaves_number_open(engine, reading)
+    alone = alone and not leaves_number_open(engine, reading, commands[0])
     alone = alone and not selected_at(script.lines, script.objects, commands[0].line)
     if alone and cluster is not None and is_far_too_small(cluster, because, reading, checkpoint):
         return None, of_far_smaller(cluster)

@@ -22,5 +22,6 @@ def spoken_kind(engine: Engine | None, script: Script) -> str:
     are named equally often."""
     platforms = engine.platforms if engine is not None else ()
     named = (each.kind for each in mentions(script.lines, script.placed_hints) if each.known)
-    first, *rest = [*Counter(kind for kind in named if platform_of(kind) in platforms).most_common(2), ("", 0), ("", 0)]
-    return first[0] if first[1] > rest[0][1] else ""
+    counted = Counter(kind for kind in named if platform_of(kind) in platforms).most_common(2)
+    alone = len(counted) == 1 or (len(counted) > 1 and counted[0][1] > counted[1][1])
+    return counted[0][0] if alone else ""

@@ -33,6 +33,7 @@ def test_number_of_a_card(said: str, ranks: int, expected: str) -> None:
         "with a 5090-token context",
         "see issue 4090",
         "using a 3090 MB buffer",
+        "with a 4090 Hz timer",
         "it listens on the 4090 port",
     ],
 )
