@@ -58,3 +58,12 @@ def test_row_with_the_number_of_the_command_is_not_dropped() -> None:
 )
 def test_devices_of_an_official_recipe_are_not_the_own(said: str, expected: str) -> None:
     assert devices(said) == expected
+
+
+@pytest.mark.parametrize("add", ["`--nnodes 2` / `--node-rank`", "`--headless` on the second one"])
+def test_prose_that_names_the_options_for_more_machines_says_that_ranks_start_elsewhere(add: str) -> None:
+    said = f"我们有两台 8×H20。\n\n双节点再加 {add}。"
+    command = f"{SERVE} --data-parallel-size 2"
+    for text, expected in ((said, False), ("我们有两台 8×H20。", True)):
+        judged = ask_one(f"{text}\n\n## Start\n\n```bash\n{command}\n```\n", "")
+        assert any("start elsewhere" in each.message for each in judged.findings) is expected
