@@ -17,7 +17,7 @@ _WORD: Final = re.compile(
     r"(?P<name>(?:Standard_)?[A-Za-z][\w-]{0,30}(?:\.[\w-]{1,24}){0,3})(?![\w/-])",
     re.ASCII,
 )
-_MAY_BE: Final = re.compile(r"xlarge|gpu-|gpu_[1248]x_|_v\d|BM\.GPU|gd-[48]x|-standard-", re.IGNORECASE)
+_MAY_BE: Final = re.compile(r"xlarge|gpu-|gpu_[1248]x_|_v\d|BM\.GPU|gd-[48]x|-standard-|-SXM-[248]-", re.IGNORECASE)
 
 
 class Cloud(Struct, frozen=True, kw_only=True):

@@ -148,7 +148,7 @@ def explain(
         view.append_text(text)
     emit(view, _finite(document), json=json)
     if not json:
-        next_command(_next(judged))
+        next_command(_next(judged, script))
     findings = [finding for deployment in judged for finding in deployment.all_findings]
     count = sum(finding.severity is Severity.ERROR for finding in findings)
     if count := count + surely_misread(judged, script):
@@ -249,18 +249,20 @@ def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _next(judged: Sequence[Judged]) -> str:
-    """The plan for the judged deployment of which most is known; MODEL stands for a model that the text does not name.
-    Of one that it names and that `plan` does not know, what can be planned in its place."""
+def _next(judged: Sequence[Judged], script: Script) -> str:
+    """The plan for the judged deployment of which most is known, with what the text names where a command leaves it
+    open; MODEL stands for a model that it does not name. Of one that it names and that `plan` does not know, what can
+    be planned in its place."""
     from moonpad.engines import ENGINES
-    from moonpad.explain.proposed_devices import devices_asked, example_of
+    from moonpad.explain.guessed_plan import spoken_checkpoint, spoken_kind
+    from moonpad.explain.proposed_devices import NO_DEVICES, devices_asked, example_of, of_ranks
 
     servers = [deployment for deployment in judged if deployment.layout is not None]
     servers.sort(key=lambda server: server.checkpoint is None or server.cluster is None)
     first = servers[0] if servers else None
     if first is not None and first.checkpoint is None and _is_named(first):
         return "moonpad catalog models"
-    model = first.checkpoint.name if first is not None and first.checkpoint is not None else "MODEL"
+    model = first.checkpoint.name if first is not None and first.checkpoint is not None else ""
     ranks = first.layout.world_size * first.prefill_ways if first is not None and first.layout is not None else 1
     about = first or next((report for report in judged if report.kind in ("report", "rollout")), None)
     engine, because = (ENGINES.get(about.engine), about.unjudged) if about is not None else (None, "")
@@ -271,11 +273,15 @@ def _next(judged: Sequence[Judged]) -> str:
     if first is not None and named is None:
         because = first.cluster_because
     example = example_of(ranks, engine, because, checkpoint=checkpoint, commands=sources)
+    if not known and not named and because.startswith(NO_DEVICES) and (kind := spoken_kind(engine, script)):
+        example = of_ranks(kind, ranks, None)
     cluster = known or (named[1] if named else example)
     if not known and not named and ranks == 1 and (visible := devices_asked(first)):
         beside_ram = engine is not None and bool(engine.facts.host_experts) and checkpoint is None
         cluster = f"{visible}x{_BESIDE_RAM if beside_ram else cluster.rpartition('x')[2]}"
-    return f"moonpad plan --model {model} --on {cluster}"
+    guessed = "" if model else spoken_checkpoint(sources, script)
+    because = f"  # a guess: the text names {guessed.rpartition('/')[2]}" if guessed else ""
+    return f"moonpad plan --model {model or guessed or 'MODEL'} --on {cluster}{because}"
 
 
 def _is_named(server: Judged) -> bool:

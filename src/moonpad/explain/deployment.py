@@ -38,7 +38,7 @@ from moonpad.explain.chosen_kernels import but_chosen
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
 from moonpad.explain.corrected import mended_command
-from moonpad.explain.device_detection import cluster_of, ranks_of
+from moonpad.explain.device_detection import cluster_of, leaves_number_open, ranks_of
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
@@ -88,7 +88,6 @@ from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
 from moonpad.values.memory import Memory
-from moonpad.values.plan import Layout
 from moonpad.values.records import replace
 
 _OVER_RAY: Final = re.compile(
@@ -274,7 +273,7 @@ class Deployment(Struct, frozen=True):
         helped = self.engine.facts.host_experts or first.settings.cpu_offload_gib or first.takes_all_devices
         if is_granted(cluster, self.group.commands[0].container, self.script.lines):
             return False
-        alone = cluster.devices == 1 and first.layout == Layout() and first.replicas == 1
+        alone = cluster.devices == 1 and leaves_number_open(self.engine, first, self.group.commands[0])
         return alone and not helped and checkpoint.total_bytes > cluster.device.usable_bytes > 0
 
     def _subject(self, checkpoint: Checkpoint, cluster: Cluster, version: Version, first: Reading) -> Subject:

@@ -30,11 +30,13 @@ from moonpad.explain.documents.device_nearness import (
 )
 from moonpad.explain.documents.devices_elsewhere import without_examples, without_those_of_others
 from moonpad.explain.documents.devices_of_other_items import without_other_items
-from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes
+from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes, selected_at
+from moonpad.explain.documents.mentioned_kinds import counted_apart, kinds_named, part_of
 from moonpad.explain.documents.needed_devices import without_needed
 from moonpad.explain.documents.other_devices import first_offered, least_beside, least_of_marked, offered
 from moonpad.explain.documents.posts import of_other_person
-from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of_amd
+from moonpad.explain.documents.recommended_devices import as_recommended
+from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of_amd, written_capability
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
 from moonpad.explain.documents.spoken_tpus import TPUS, is_for_tpus
 from moonpad.explain.documents.superchips import as_superchips
@@ -52,13 +54,15 @@ from moonpad.explain.proposed_devices import (
     by_memory,
     in_place_of,
     is_of_gfx950,
+    of_capability,
     of_far_smaller,
+    of_small_machine,
     of_unknown_number,
 )
 from moonpad.explain.target_detection import Question
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
-from moonpad.values.plan import Platform
+from moonpad.values.plan import Layout, Platform
 
 _NAMES: Final = "the text names "
 _SAY_WHICH: Final = ": say which with --on"
@@ -83,6 +87,18 @@ def prefill_ways(reading: Reading) -> int:
     return max(1, ways or 1)
 
 
+def leaves_number_open(engine: Engine, reading: Reading, command: Command) -> bool:
+    """Whether the command says nothing of how many devices it uses, which is one then; the default of a variable says
+    little."""
+    place = reading.parsed.occurrence(engine.command_line.options.get("tp"))
+    if reading.layout != Layout() or reading.replicas != 1:
+        return False
+    if place is None or not place.index + place.length <= len(command.argv):
+        return True
+    word = command.argv[place.index + place.length - 1]
+    return word.end_column - word.column > len(word.text) + len("''")
+
+
 def ranks_of_mpi(commands: Sequence[Command]) -> int:
     """How many `mpirun -n 16` starts, 0 where none does."""
     wrappers = [wrapper for command in commands for wrapper in command.wrappers if wrapper.kind == "mpirun"]
@@ -105,6 +121,8 @@ def cluster_of(
     cluster, because = _cluster_of(engine, reading, script, commands, question, layout_known=layout_known)
     facts = engine.facts
     alone = layout_known and question.cluster is None and not (facts.host_experts or facts.gguf_only)
+    alone = alone and not leaves_number_open(engine, reading, commands[0])
+    alone = alone and not selected_at(script.lines, script.objects, commands[0].line)
     if alone and cluster is not None and is_far_too_small(cluster, because, reading, checkpoint):
         return None, of_far_smaller(cluster)
     used_here, on_each = _used(reading, commands[0])
@@ -197,12 +215,14 @@ def _cluster_of(
     named = [*owned(by_full_names(of_generation(named, script.lines, images)), script.lines)]
     named = [*without_needed(named, script.lines, document=script.markdown)]
     named = [*without_too_small(without_other_items(named, script.lines, reading.model), script.lines)]
+    named = [*as_recommended(named, script.lines, first, used[0])]
     tab = tab_labels(script.lines, first)[0] if script.markdown else ""
     own = {each.kind for each in mentions((tab,), ()) if each.known}
     if len(own) == 1:
         named = [each for each in named if each.kind in own] or named
     granted = commands[0].container.devices if commands[0].container is not None else None
-    named = [each for each in named if not each.known or _holds(each.kind, granted or 1)]
+    small = {each.kind for each in named if each.known and not _holds(each.kind, granted or 1)}
+    named = [each for each in named if not each.known or each.kind not in small]
     if layout_known:
         named = [*of_layout(named, script.lines, {"tp": reading.layout.tp, "pp": reading.layout.pp})]
     elsewhere = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM]
@@ -245,7 +265,7 @@ def _cluster_of(
     first_near = sorted(named, key=lambda each: (each.line > first, abs(each.line - first)))
     nearest = (first_near, *by_nearness(named, elsewhere, script.lines, first, document=document))
     about = ([each for each in near if each.known and platform_of(each.kind) in allowed] for near in nearest)
-    kinds = () if layout_known else next((one for near in about if len(one := _kinds_named(near)) == 1), ())
+    kinds = () if layout_known else next((one for near in about if len(one := kinds_named(near)) == 1), ())
     if len(kinds) == 1:
         return None, of_unknown_number(kinds[0])
     if rocm:
@@ -254,7 +274,10 @@ def _cluster_of(
         return None, f"the text is about {maker}{_NOT_JUDGED}"
     if Platform.ROCM in platforms and speaks_of_amd(script):
         return None, NO_AMD_DEVICE
-    return None, ("" if named else by_memory(script.lines, platforms)) or NO_DEVICES
+    if len(small) == 1 and not named:
+        return None, of_small_machine(small.pop(), granted or 1)
+    told = "" if named else by_memory(script.lines, platforms) or of_capability(written_capability(script))
+    return None, told or NO_DEVICES
 
 
 def _are_counted(devices: int, named: Sequence[Mention]) -> bool:
@@ -303,18 +326,18 @@ def _of_mentions(
         for each, machine in counted
         if machine.devices == fitting and per_node in (None, machine.per_node)
     ]
-    if exact and (kinds := _kinds_named([each for each, _ in exact])):
+    if exact and (kinds := kinds_named([each for each, _ in exact])):
         if len(kinds) > 1:
             return None, _several(kinds)
         least, beside, judged = least_beside(exact[0][1], lines[exact[0][0].line - 1], {each.kind for each in near})
         return least, f"the text names {' or '.join((least.name, *beside))}{f': {judged}' if judged else ''}"
-    kinds = _kinds_named([each for each, _ in counted])
+    kinds = kinds_named([each for each, _ in counted])
     if len(kinds) > 1:
         return None, _several(kinds)
     if (
         not exact
         and layout_known
-        and len(apart := _counted_apart([each for each in near if platform_of(each.kind) in allowed])) > 1
+        and len(apart := counted_apart([each for each in near if platform_of(each.kind) in allowed])) > 1
     ):
         return None, _several(apart)
     if counted and (devices == 1 or not layout_known or (whole and counted[0][1].devices >= copy)):
@@ -329,7 +352,7 @@ def _of_mentions(
         return None, ""
     if not kinds:
         uncounted = [each for each in near if each.known and platform_of(each.kind) in allowed]
-        kinds = _kinds_named(uncounted)
+        kinds = kinds_named(uncounted)
         listed = list(dict.fromkeys(each.kind for each in uncounted if each.line == uncounted[0].line))
         if len(kinds) == 1 and len(listed) >= _LIST and not alike(listed):
             kinds = listed  # `MI300X/MI325X/MI355X`
@@ -341,38 +364,13 @@ def _of_mentions(
     for kind in kinds:
         nodes = cluster_named(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
         nodes = nodes or cluster_named(f"{devices}x{kind}")
-        if (cluster := nodes or _part_of([machine for _, machine in counted], devices, kind)) is not None:
+        if (cluster := nodes or part_of([machine for _, machine in counted], devices, kind)) is not None:
             line = next(each.line for each in near if each.kind == kind)
             least, beside, judged = least_beside(cluster, lines[line - 1], {each.kind for each in near})
             names = " or ".join(name.rpartition("x")[2] for name in (least.name, *beside))
             because = f"the text names {names}, the command uses {devices}"
             return least, f"{because}, and it is {judged}" if judged else because
     return None, ""
-
-
-def _part_of(machines: Sequence[Cluster], devices: int, kind: str) -> Cluster | None:
-    """So many devices spread evenly over as few as may be of the nodes that are counted: 12 of `2x7xA40`."""
-    for machine in machines:
-        for nodes in range(2, machine.nodes + 1):
-            if devices % nodes == 0 and devices // nodes <= machine.per_node:
-                return cluster_named(f"{nodes}x{devices // nodes}x{kind}")
-    return None
-
-
-def _counted_apart(near: Sequence[Mention]) -> list[str]:
-    """Kinds of one line that each have a number of their own: `11x H100 or 7x H200`."""
-    counted = [(each, each.machine.removesuffix(each.kind)) for each in near if each.machine and each.known]
-    numbers = {number: each.kind for each, number in counted if each.line == counted[0][0].line}
-    return list(dict.fromkeys(numbers.values())) if len(numbers) > 1 else []
-
-
-def _kinds_named(near: Sequence[Mention]) -> list[str]:
-    """Each kind once; of several on one line the first, for `8x H200/H20` are two that will both do."""
-    firsts: dict[int, str] = {}
-    for each in near:
-        firsts.setdefault(each.line, each.kind)
-    kinds = list(dict.fromkeys(firsts.values()))
-    return kinds[:1] if alike(kinds) else kinds
 
 
 def _several(kinds: Sequence[str]) -> str:

@@ -27,16 +27,24 @@ COUNTED: Final = "the text counts "
 """The beginning of why devices are not known that it counts by their memory."""
 FAR_SMALLER: Final = " of them hold less than half of the weights"
 """The end of why devices are not known that the text names without a number."""
+OF_CAPABILITY: Final = f"{NO_DEVICES}, and the text speaks of compute capability "
+"""The beginning of why devices are not known of which only that is said."""
+_OF_ONE_MACHINE: Final = " of one machine, which has fewer"
 _HOW_MANY: Final = ", and the command does not say how many it uses"
+_MOST_MACHINES: Final = 9
 _MACHINE: Final = 8
 """Devices of a usual machine."""
 _EXAMPLES: Final = {Platform.CUDA: (_MACHINE, "H200"), Platform.ROCM: (_MACHINE, "MI300X"), Platform.ASCEND: (16, "A3")}
 """Devices of a machine, and their kind."""
 _LARGER: Final = {Platform.CUDA: ("B200", "B300"), Platform.ROCM: ("MI355X",)}
 """Kinds with more memory, which a model may want."""
+_FOR_FP4: Final = ("B200", "B300")
+"""Kinds that multiply the weights of NVFP4 as they are."""
 _FOR_WEIGHTS: Final = 0.9
 """The share of a device that weights can have at most."""
-_NAMES_KINDS: Final = re.compile(r"the text names ([\w-]+(?: and [\w-]+)*)(?:: say|, and the command)")
+_NAMES_KINDS: Final = re.compile(
+    r"the text names ([\w-]+(?: and [\w-]+)*)(?:: say|, and the command|, and its container)"
+)
 _OF_GFX950: Final = re.compile(r"(?:\A|/)amd/[^/]*mxfp4", re.IGNORECASE)
 """Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
 _FOR_GFX950: Final = "MI355X"
@@ -80,12 +88,15 @@ def example_of(
     platform = Platform.ASCEND if any(map(is_for_ascend, commands)) else platform
     named = _NAMES_KINDS.match(because)
     of_gfx950 = named is None and platform is not Platform.ASCEND and _are_of_gfx950(checkpoint, commands)
-    own = named[1].split(" and ") if named else [_FOR_GFX950] if of_gfx950 else []
+    own = named[1].split(" and ") if named else [_FOR_GFX950] if of_gfx950 else [*_kinds_of(because)]
+    if not own and checkpoint is not None and checkpoint.quantization.scheme == "nvfp4" and platform is Platform.CUDA:
+        own = [*_FOR_FP4]
     platform = (platform_of(own[0]) if own else None) or platform
     size, kind = _EXAMPLES.get(platform, _EXAMPLES[Platform.CUDA])
     each = checkpoint.total_bytes / (ranks if ranks > 1 else size) if checkpoint is not None else 0
     kinds = own or (kind, *_LARGER.get(platform, ()))
-    kind = next((larger for larger in kinds if each <= _FOR_WEIGHTS * _usable(larger)), kinds[0])
+    kind = next((larger for larger in kinds if each <= _FOR_WEIGHTS * _usable(larger)), "")
+    kind = kind or kinds[-1 if because.startswith(OF_CAPABILITY) else 0]
     if ranks == 1 and checkpoint is not None and checkpoint.total_bytes <= _FOR_WEIGHTS * _usable(kind):
         return f"1x{kind}"
     return of_ranks(kind, ranks, nodes, size)
@@ -97,13 +108,21 @@ def of_ranks(kind: str, ranks: int, nodes: int | None, size: int = _MACHINE) -> 
         return f"{nodes}x{ranks // nodes}x{kind}"
     machines = ranks // size if ranks > size and ranks % size == 0 else 1
     per_machine = ranks if 1 < ranks < size else size
-    return f"{machines}x{size}x{kind}" if machines > 1 else f"{per_machine}x{kind}"
+    if ranks > size and ranks % size:
+        machines = next((n for n in range(2, _MOST_MACHINES) if ranks % n == 0 and ranks // n <= size), 1)
+        per_machine = ranks // machines if machines > 1 else size
+    return f"{machines}x{per_machine}x{kind}" if machines > 1 else f"{per_machine}x{kind}"
 
 
 def of_unknown_number(kind: Cluster | str) -> str:
     """Why devices of a kind that the text names are not known; of a cluster its kind."""
     label = kind if isinstance(kind, str) else kind.name.rpartition("x")[2]
     return f"the text names {label}{_HOW_MANY}"
+
+
+def of_small_machine(kind: str, devices: int) -> str:
+    """Why devices are not taken of which a machine has fewer than the command's container asks for."""
+    return f"the text names {kind}, and its container asks for {devices}{_OF_ONE_MACHINE}"
 
 
 def of_far_smaller(cluster: Cluster) -> str:
@@ -121,16 +140,33 @@ def with_example(
 ) -> str:
     """Why no devices are known, with some that may be named."""
     example = example_of(ranks, engine, because, nodes, checkpoint, commands)
-    if because in (NO_DEVICES, NO_AMD_DEVICE):
+    if because in (NO_DEVICES, NO_AMD_DEVICE) or because.startswith(OF_CAPABILITY):
         return f"{because}: name them with --on {example}"
     if because.endswith(FAR_SMALLER):
         return f"{because}: name others with --on {example}"
-    return f"{because}: --on {example} says it" if because.endswith(_HOW_MANY) else because
+    return f"{because}: --on {example} says it" if because.endswith((_HOW_MANY, _OF_ONE_MACHINE)) else because
 
 
 def is_of_gfx950(model: str) -> bool:
     """`amd/Kimi-K2.6-MXFP4`, by its name or its folder."""
     return _OF_GFX950.search(model) is not None
+
+
+def of_capability(capability: str) -> str:
+    """Why devices are not known of which the text gives no more than that; "" for a capability of none that are
+    known."""
+    because = f"{OF_CAPABILITY}{capability}"
+    return because if capability and _kinds_of(because) else ""
+
+
+def _kinds_of(because: str) -> tuple[str, ...]:
+    """The kinds of that capability, those with the least memory first."""
+    if not because.startswith(OF_CAPABILITY):
+        return ()
+    capability = because.removeprefix(OF_CAPABILITY).partition(":")[0]
+    devices = [(row.label, row.device) for row in hardware().values() if row.device is not None]
+    own = [(device.usable_bytes, label) for label, device in devices if device.capability == capability]
+    return tuple(label for _, label in sorted(own))
 
 
 def _are_of_gfx950(checkpoint: Checkpoint | None, commands: Sequence[Command]) -> bool:

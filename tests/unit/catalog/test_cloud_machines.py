@@ -15,6 +15,7 @@ from moonpad.catalog.clusters import parse_cluster
         ("gpu_8x_h100_sxm5", "8xH100"),
         ("gpu_8x_a100_80gb_sxm4", "8xA100"),
         ("gpu_1x_a100", ""),
+        ("H100-SXM-8-80G", "8xH100"),
         ("ml.p5en.48xlarge", "8xH200"),
         ("p6e-gb300.36xlarge", "4xGB300"),
         ("g7e.12xlarge", "2xRTX-PRO-6000"),

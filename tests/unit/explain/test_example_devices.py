@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.catalog.models import find_model
 from moonpad.engines import ENGINES
-from moonpad.explain.proposed_devices import NO_AMD_DEVICE, NO_DEVICES, example_of
+from moonpad.explain.proposed_devices import NO_AMD_DEVICE, NO_DEVICES, example_of, of_ranks
+from moonpad.plan.tensors import catalog_checkpoint
 from tests.unit.explain.judging import ask
 
 
@@ -37,3 +39,16 @@ def test_examples(engine: str, ranks: int, because: str, example: str) -> None:
 )
 def test_they_are_named_in_the_answer(text: str, named: str) -> None:
     assert ask(text)[0].unjudged.endswith(named)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "expected"), [(12, "2x6xH200"), (20, "4x5xH200"), (6, "6xH200"), (24, "3x8xH200"), (11, "8xH200")]
+)
+def test_ranks_that_no_machine_has_are_spread_evenly(ranks: int, expected: str) -> None:
+    assert of_ranks("H200", ranks, None) == expected
+
+
+def test_weights_of_nvfp4_want_devices_that_multiply_them() -> None:
+    model = find_model("nvidia/Kimi-K2.5-NVFP4")
+    assert model is not None
+    assert example_of(8, ENGINES["vllm"], NO_DEVICES, checkpoint=catalog_checkpoint(model)) == "8xB200"

@@ -57,3 +57,9 @@ def test_share_of_the_memory_that_may_be_used(layout: str, meant: str) -> None:
 
 def test_more_npus_hold_it() -> None:
     assert found(f"# vllm-ascend v0.17.0rc1, NPUs\nexport HCCL_IF_IP=1.2.3.4\n{NPUS} --tensor-parallel-size 32\n") == []
+
+
+def test_default_share_counts_and_remedy_names_the_memory() -> None:
+    (finding,) = found(f"Any GPU will do.\n\n```bash\n{SERVE} -tp 2 -pp 2\n```\n")
+    assert "MI325X" not in finding.message  # 256 GB, of which 0.92 are 235 GiB
+    assert "8 devices with the memory of H200 or more" in finding.remedy

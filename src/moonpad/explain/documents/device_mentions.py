@@ -13,8 +13,10 @@ from msgspec import Struct
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware, hardware
 from moonpad.explain.documents import device_patterns
+from moonpad.explain.documents.bare_card_numbers import bare_cards, is_one_card
 from moonpad.explain.documents.brief_names import is_label
 from moonpad.explain.documents.denied_devices import as_there_are, is_denied
+from moonpad.explain.documents.device_names import CALLED, OTHERS, SIZES, VARIANTS
 from moonpad.explain.documents.device_patterns import WORDS
 from moonpad.explain.documents.device_sums import is_sum, summed_kinds
 from moonpad.explain.documents.machine_counts import counts_of, with_machines
@@ -27,66 +29,10 @@ from moonpad.values.platform import Platform
 
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
-_OTHERS: Final = (
-    *("MI300A", "MI250X", "MI210", "MI100", "V100", "A30", "T4", "P40", "P100"),
-    *(
-        "RTX 4080 Super",
-        "4080 Super",
-        "8060S",
-        "RTX 4080",
-        "RTX 3080",
-        "RTX 2080 Ti",
-        "2080Ti",
-        "RTX PRO 5000",
-        "RTX PRO 4500",
-        "RTX PRO 4000",
-        "BW1000",
-        "BW1100",
-        "K100",
-    ),
-    *(
-        "MLU370",
-        "MLU580",
-        "MLU590",
-        "BI-V150",
-        "910B4",
-        "910A",
-        "310P",
-        "P800",
-        "TPU v5e",
-        "TPU v6e",
-        "gfx1151",
-        "Arc Pro B60",
-        "Arc Pro B70",
-        "RTX 5070",
-        "CMP 170HX",
-    ),
-    *("M1 Ultra", "M2 Ultra", "M3 Ultra", "M1 Max", "M2 Max", "M3 Max", "M4 Max"),
-)
-"""Kinds that people name and the catalogue does not have: a command for one of them is for no other."""
-_CALLED: Final = {"4080super": "RTX 4080 Super", "8060s": "Radeon 8060S", "2080ti": "RTX 2080 Ti"}
-_VARIANTS: Final[Mapping[str, str]] = {
-    **{"910B1": "A2", "910B2": "A2", "910B3": "A2", "DGX Spark": "GB10", "Sparks": "GB10"},
-    **{name: f"{name.upper().removesuffix('X')}X" for name in ("MI300", "MI325", "MI350", "MI355", "mi300x", "mi355x")},
-    **{"H200 NVL": "H200", "H100 HGX": "H100"},
-    **{f"Blackwell {name}": "RTX-PRO-6000" for name in ("6000 Pro", "RTX 6000 Pro", "RTX Pro 6000", "Pro 6000")},
-    **{"6000 Pro Blackwell": "RTX-PRO-6000", "Pro 6000 Blackwell": "RTX-PRO-6000"},
-}
-"""Names of devices with as much memory as one of the catalogue."""
 _SPARKS: Final = re.compile(
     r"\b(?:two|three|four|eight|both|(?:pair|cluster) of(?: \w+)?|[2-9] ?[x×]?|x[2-9]) ?sparks\b"
 )
 """What counts machines by half of their name: Apache's are not counted so."""
-_SIZES: Final[Mapping[tuple[str, int], str]] = {
-    ("H20", 141): "H20-141G",
-    ("RTX4090", 48): "RTX4090-48G",
-    ("H100", 94): "H100-NVL",
-    ("A100", 40): "A100-40G",
-    ("GH200", 144): "GH200-144G",
-    ("H100", 96): "",
-    ("A2", 32): "",
-}
-"""(Kind, GB beside its name) → the kind that is meant; "": one that the catalogue does not have."""
 LARGER: Final[Mapping[str, str]] = {"H20": "H20-141G", "RTX4090": "RTX4090-48G"}
 """Kinds that come with more memory under the same name."""
 
@@ -106,7 +52,7 @@ class Mention(Struct, frozen=True):
 @cache
 def _kinds() -> Mapping[str, str]:
     """What is written, without blanks and dashes and in lower case → the catalogue's label; "" for a kind of others."""
-    kinds = {_plain(name): "" for name in _OTHERS}
+    kinds = {_plain(name): "" for name in OTHERS}
     for row in hardware().values():
         if row.device is None or row.device.platform is Platform.CPU:
             kinds |= {_plain(name): "" for name in (row.label, *row.aliases) if row.device is None}
@@ -115,7 +61,7 @@ def _kinds() -> Mapping[str, str]:
         kinds |= {_plain(name): row.label for name in names if any(char.isdigit() for char in name) or "-" in name}
         if row.device.platform is Platform.ROCM:
             kinds.setdefault(_plain(row.label.removesuffix("X")), row.label)
-    return kinds | {_plain(name): label for name, label in _VARIANTS.items()}
+    return kinds | {_plain(name): label for name, label in VARIANTS.items()}
 
 
 def _plain(name: str) -> str:
@@ -157,7 +103,7 @@ _MOST: Final = 1024
 @cache
 def _parts() -> Mapping[str, tuple[str, ...]]:
     """A name → its parts in lower case, the longest first: a text without one of them does not hold the name."""
-    written = {name for row in hardware().values() for name in (row.label, *row.aliases)} | {*_OTHERS, *_VARIANTS}
+    written = {name for row in hardware().values() for name in (row.label, *row.aliases)} | {*OTHERS, *VARIANTS}
     written = {name for name in written if _plain(name) in _kinds()}
     split = {name: re.split(r"[ \-_]|(?<=rtx)(?=[0-9])", name.lower()) for name in sorted(written)}
     return {name: tuple(sorted(parts, key=len, reverse=True)) for name, parts in split.items()}
@@ -254,10 +200,10 @@ def _kind(name: str, size: str | None) -> tuple[str, bool]:
     """What a name means, and whether the catalogue has it."""
     label = _kinds().get(_plain(name), "")
     if label and size is not None:
-        label = _SIZES.get((label, int(size)), label)
+        label = SIZES.get((label, int(size)), label)
     if label:
         return label, True
-    called = _CALLED.get(_plain(name)) or next((other for other in _OTHERS if _plain(other) == _plain(name)), "")
+    called = CALLED.get(_plain(name)) or next((other for other in OTHERS if _plain(other) == _plain(name)), "")
     return called or re.sub(" +", " ", name), False
 
 
@@ -270,12 +216,17 @@ def _kinds_in(lines: tuple[str, ...]) -> tuple[Mention, ...]:
         short = pairs.sub(r"\1 ", line[:_LONGEST])
         if any(char.isdigit() for char in short) or "Spark" in short:
             places = sorted((*alone.finditer(short), *_PRODUCT.finditer(short)), key=lambda match: match.start())
-            places = [match for match in places if _SURE.search(match["device"]) and not _is_example(short, match)]
+            places = [match for match in places if _SURE.search(match["device"])] or [*bare_cards(short)]
+            places = [match for match in places if not _is_example(short, match)]
             places = [each for each in device_patterns.without_series(places, short) if not is_label(short, each)]
             sizes = [None if is_sum(short, each.end()) else each.groupdict().get("size") for each in places]
-            pieces = zip(places, sizes, strict=True)
-            found += [Mention(number, *_kind(match["device"], size), None, bool(size)) for match, size in pieces]
+            found += [_mention(number, match, size) for match, size in zip(places, sizes, strict=True)]
     return tuple(dict.fromkeys(found))
+
+
+def _mention(line: int, match: re.Match[str], size: str | None) -> Mention:
+    kind, known = _kind(match["device"], size)
+    return Mention(line, kind, known, f"1x{kind}" if known and is_one_card(match) else None, bool(size))
 
 
 _SPECIFIED: Final = re.compile(
@@ -325,9 +276,9 @@ def _sized(lines: tuple[str, ...]) -> Mapping[str, str]:
     for line in lines:
         for match in device_patterns.SIZED.finditer(line[:_LONGEST]) if "G" in line else ():
             found.setdefault(_kind(match["device"], None)[0], set()).add(int(match["size"]))
-    only = {kind: _SIZES.get((kind, max(sizes)), "") for kind, sizes in found.items() if len(sizes) == 1}
+    only = {kind: SIZES.get((kind, max(sizes)), "") for kind, sizes in found.items() if len(sizes) == 1}
     titled = {kind: label for kind, label in _titled(lines).items() if kind not in found}
-    summed = summed_kinds(lines, _SIZES)
+    summed = summed_kinds(lines, SIZES)
     return summed | titled | {kind: label for kind, label in only.items() if kind in LARGER and label}
 
 

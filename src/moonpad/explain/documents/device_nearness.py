@@ -105,6 +105,14 @@ _REUSES: Final = re.compile(
 )
 _RECIPE: Final = re.compile(r"[ ](?:[\w.-]+[ ]){0,2}(?:recipe|script|benchmark|configuration|config)\b", re.IGNORECASE)
 """`reuses the Kimi-K2.5 FP4 B200 vLLM recipe`: the machine that a recipe was written for."""
+_OFFICIAL: Final = re.compile(
+    r"(?:\b(?:official|upstream|vendor|published)|官方)[ ]?(?:\w+[ ]){0,2}"
+    r"(?:recipes?|guides?|docs?|examples?|cookbook|配方|示例|文档|教程|指南)"
+    r"[ ]?(?:[(（/:：，,]|for|on|is|was|uses|targets|assumes|are|的|用|是|针对|基于)[ ]?"
+    r"(?:(?:for|on|the|an?)[ ])?(?:NVIDIA[ ])?(?:[0-9]{1,2}[ ]?[x×*][ ]?)?\Z",
+    re.IGNORECASE,
+)
+"""`aligned with the official recipe (H200 / FP8)`, of a text that counts devices of its own."""
 _ORIGIN: Final = 60
 """Characters in front of a device that say so."""
 _WANTED: Final = re.compile(
@@ -120,12 +128,15 @@ def owned(named: Sequence[Mention], lines: tuple[str, ...]) -> Sequence[Mention]
 
 
 def without_origins(named: Sequence[Mention], lines: tuple[str, ...]) -> list[Mention]:
-    """Without those of whose machine something was only taken over: `recipe parity (GB200 decode)`."""
-    return [
+    """Without those of whose machine something was only taken over: `recipe parity (GB200 decode)`; and without those
+    of an official recipe, where the text counts others."""
+    own = [
         each
         for each in named
         if not _OF_ORIGIN.search(_before(each, lines[each.line - 1][:_LONGEST])) and not _is_reused(each, lines)
     ]
+    others = [each for each in own if not _OFFICIAL.search(_before(each, lines[each.line - 1][:_LONGEST]))]
+    return others if len(others) < len(own) and any(each.machine and each.known for each in others) else own
 
 
 def _is_reused(each: Mention, lines: tuple[str, ...]) -> bool:

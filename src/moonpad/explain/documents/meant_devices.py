@@ -96,11 +96,17 @@ def of_selected_nodes(
     named: Sequence[Mention], lines: tuple[str, ...], objects: Sequence[tuple[int, int]], line: int
 ) -> Sequence[Mention]:
     """Of a pod with `nodeSelector: {gpu: nvidia-a100}` those of that kind alone, whose size the text says."""
+    at = selected_at(lines, objects, line)
+    if not at:
+        return named
+    return [each for each in named if each.kind in _OF_THAT_KIND] or [Mention(at, "A100", True)]
+
+
+def selected_at(lines: tuple[str, ...], objects: Sequence[tuple[int, int]], line: int) -> int:
+    """The line with which the pod of a command asks for nodes with that kind; 0 where it does not."""
     own = next(((low, high) for low, high in objects if low <= line <= high), None)
     at = _selector(lines[own[0] - 1 : own[1]]) if own is not None else None
-    if own is None or at is None:
-        return named
-    return [each for each in named if each.kind in _OF_THAT_KIND] or [Mention(own[0] + at, "A100", True)]
+    return own[0] + at if own is not None and at is not None else 0
 
 
 def _selector(lines: Sequence[str]) -> int | None:

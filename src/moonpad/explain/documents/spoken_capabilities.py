@@ -71,12 +71,22 @@ _OF_ROCM: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_NVIDIA: Final = re.compile(r"\bon CUDA\b|\bnvidia-smi\b|\bCUDA(?: version)? ?:? ?1[0-9]\.[0-9]", re.IGNORECASE)
+_MAJOR: Final = r"(?P<{}>[789]|1[0-2])"
 _WRITTEN: Final = re.compile(
-    r"\b(?:sm_?|CC ?= ?|compute capability:? ?(?:is )?)(?P<major>[789]|1[0-2])[._]?(?P<minor>[0-9])(?![0-9])"
+    rf"(?:\b(?:sm_?|CC ?= ?|compute capability:? ?(?:is )?){_MAJOR.format('major')}[._]?(?P<minor>[0-9])"
+    r"|(?:(?<![a-z])capability(?:\(\w*\))?[\"']?(?: is | of )?[ :=(,\[]{0,6}"
+    r"|\bmajor\W{1,3}(?:\w+\.)?minor\W{1,3}={2}[ (]{0,2}|(?:算力|计算能力)(?:为|是)?[ :：=]{0,2})"
+    rf"{_MAJOR.format('before')}(?:[._]|,[ ]?)(?P<behind>[0-9]))(?![0-9])"
     r"(?![ ]?\+|[ ]?(?:\(?(?:or|and)[ ]|及|或)?[ ]?(?:higher|above|later|newer|greater|up\b|更高|以上))",
     re.IGNORECASE,
 )
 """Not the least that is asked for, `7.0 or higher`."""
+_GENERATION: Final = re.compile(r"(?<![A-Za-z0-9_-])gfx9(?:0a|42|50)(?![A-Za-z0-9])", re.IGNORECASE)
+_FOR_BUILDS: Final = re.compile(
+    r"ARCH_LIST|ARCHITECTURES|gencode|-arch\b|ROCM_ARCH|GPU_(?:TARGETS|ARCHS?)\b|\bnvcc\b|\bcmake\b|\bkernels?\b|\bPR\b",
+    re.IGNORECASE,
+)
+"""What is built for a capability, or a kernel is made for, is a list of what could run it."""
 _ERROR: Final = re.compile(r"Error\b|Exception\b|\bERROR\b|\berror:|\bWARNING\b|UserWarning")
 _TEMPLATE: Final = re.compile(r"only support|requires?|supported on|is for|need", re.IGNORECASE)
 
@@ -94,6 +104,25 @@ def spoken_capabilities(script: Script) -> frozenset[str]:
     return _capabilities_of(tuple(script.lines))
 
 
+def written_capability(script: Script) -> str:
+    """The only capability that the text speaks of, where it gives it in numbers, and not as what something is built
+    for; the generation of AMD's likewise."""
+    script.budget.once("written capabilities", len(script.lines), "the text around its engine commands")
+    spoken = spoken_capability(script) or spoken_generation_of_amd(script)
+    return spoken if spoken and spoken in _written_in(tuple(script.lines)) else ""
+
+
+@lru_cache(maxsize=2)
+def _written_in(lines: tuple[str, ...]) -> frozenset[str]:
+    found: set[str] = set()
+    for text in {line[:_LONGEST] for line in lines}:
+        if _TEMPLATE.search(text) or _FOR_BUILDS.search(text):
+            continue
+        found |= {_capability(match) for match in _meant(_WRITTEN, text)}
+        found |= {match[0].lower() for match in _meant(_GENERATION, text)}
+    return frozenset(found)
+
+
 def spoken_platforms(script: Script) -> frozenset[str]:
     """Those of NVIDIA and AMD whose devices the text names."""
     named = {str(Platform.CUDA): bool(spoken_capabilities(script)), str(Platform.ROCM): _names_amd(tuple(script.lines))}
@@ -107,8 +136,12 @@ def _capabilities_of(lines: tuple[str, ...]) -> frozenset[str]:
         for match in _meant(_NAMED, text):
             found.add((match.lastgroup or "c")[1:].replace("_", "."))
         if not _TEMPLATE.search(text):  # what an engine asks for is not what is there
-            found |= {f"{match['major']}.{match['minor']}" for match in _meant(_WRITTEN, text)}
+            found |= {_capability(match) for match in _meant(_WRITTEN, text)}
     return frozenset(found)
+
+
+def _capability(match: re.Match[str]) -> str:
+    return f"{match['major'] or match['before']}.{match['minor'] or match['behind']}"
 
 
 def _meant(sign: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:

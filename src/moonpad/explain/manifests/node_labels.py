@@ -22,7 +22,7 @@ _UNSAID: Final = re.compile(r"(?<!nvidia-tesla-)a100(?![\w-]*[48]0)", re.IGNOREC
 """Nothing tells an A100 of 40 GB from one of 80."""
 _KIND: Final = re.compile(
     r"(?<![a-z0-9])(?:([1248])x)?(gh200|gb[23]00|b[23]00|h[128]00|h20|a[18]00|l40s|mi3[0-9]{2}x|rtx[-_ ]?pro[-_ ]?6000"
-    r"|gaudi-?3|(?:ascend-?)?910[bc])(?![0-9])",
+    r"|gaudi-?3|dgx[-_]?spark|gb10|(?:ascend-?)?910[bc])(?![0-9])",
     re.IGNORECASE,
 )
 _ANOTHER: Final = re.compile(r"(?:^|[-_.])(?:h20-?3e|h100-?nvl|h100-?pcie)", re.IGNORECASE)
@@ -46,7 +46,7 @@ def cluster_of_label(text: str) -> str:
     if _UNSAID.search(text) or not (match := _KIND.search(text)):
         return ""
     kind = re.sub(r"[-_ ]", "-", match[2].upper())
-    kind = re.sub(r"^(?:ASCEND-?)?(?=910)", "Ascend-", kind)
+    kind = re.sub(r"^(?:ASCEND-?)?(?=910)", "Ascend-", "GB10" if "SPARK" in kind else kind)
     kind = "A100-40G" if _SMALLER.search(text) else kind
     if another := _ANOTHER.search(text):
         kind = next((kind for end, kind in _VARIANTS.items() if another[0].casefold().endswith(end)), "")

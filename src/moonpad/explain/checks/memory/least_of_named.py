@@ -12,8 +12,9 @@ from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model
 from moonpad.catalog.other_models import group_of_four_bits
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.memory.engine_share import share_of
 from moonpad.explain.checks.memory.largest_alone import OTHER_WEIGHTS
-from moonpad.explain.checks.memory.room_of_others import fraction_of, memory_of
+from moonpad.explain.checks.memory.room_of_others import memory_of
 from moonpad.explain.documents.headed_models import is_alone
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.logged_caches import tells_of_answers, tells_of_cache
@@ -85,7 +86,7 @@ def _of_room(case: Case, model: Model, bits: float, whose: str) -> Iterator[Rema
     place = case.option(flag)
     held = _kept_parameters(model) * bits / 8
     ranks = reading.layout.world_size * case.size("--prefill-context-parallel-size", "-pcp")
-    (each, kind), fraction = memory_of(case), fraction_of(case)
+    (each, kind), fraction = memory_of(case), share_of(case)
     if not held or not each or held <= ranks * each * fraction or is_in_lines(_SMALLER, lines, _LONGEST):
         return
     if case.serves_already or tells_of_cache(lines) or tells_of_answers(lines):

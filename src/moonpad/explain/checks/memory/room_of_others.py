@@ -22,12 +22,14 @@ from moonpad.catalog.other_models import (
     least_bytes_by_name,
     other_model,
 )
-from moonpad.catalog.overhead import batches_of, defaults_of
+from moonpad.catalog.overhead import batches_of
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.conversion_names import WHOLE_BEFORE_FP8, WIDTHS_OF_METHODS
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.memory.engine_share import counts_whole_device, share_of
 from moonpad.explain.checks.memory.largest_alone import OTHER_WEIGHTS
+from moonpad.explain.checks.memory.largest_of_capability import largest_of_capability
 from moonpad.explain.checks.memory.stated_memory import stated_gigabytes
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.logged_caches import tells_of_answers, tells_of_cache
@@ -145,7 +147,7 @@ def cache_of_others(case: Case) -> Iterator[Remark]:
     if tells_of_cache(case.script.lines):
         return
     room, place = room_of(case), case.option("--max-model-len")
-    if room is None or room.known is None or not room.fits() or _budget(case) != "device":
+    if room is None or room.known is None or not room.fits() or not counts_whole_device(case):
         return  # a processor's cache is told
     if place is not None and not settings.max_model_len:
         return  # `auto` takes what fits
@@ -212,15 +214,7 @@ def room_of(case: Case, *, as_they_are: bool = False, alone: bool = False) -> Ro
     if shared and known is not None:
         held = int(held * (1 + _beside_experts(known) * (reading.layout.dp - 1)))
     each, kind = memory_of(case)
-    return Room(known, held, flag, place, ranks, each, kind, fraction_of(case)) if each else None
-
-
-def fraction_of(case: Case) -> float:
-    """The share of a device that the engine may use."""
-    fraction = case.first.settings.gpu_memory_utilization
-    if fraction is None and _budget(case) == "device":
-        fraction = defaults_of(case.engine.name, case.version).memory_fraction
-    return fraction or 1.0
+    return Room(known, held, flag, place, ranks, each, kind, share_of(case)) if each else None
 
 
 def _converted(case: Case, known: OtherModel | None, held: int) -> int:
@@ -247,16 +241,14 @@ def _beside_experts(known: OtherModel) -> float:
     return share if 0 < share < _DENSE_MOST else 0.0
 
 
-def _budget(case: Case) -> str:
-    return defaults_of(case.engine.name, case.version).budget
-
-
 def memory_of(case: Case) -> tuple[float, str]:
     """Bytes of a device, and whose they are."""
     if case.cluster is not None:
         return case.cluster.device.usable_bytes, f"of {case.cluster.device.product}"
     if stated := stated_gigabytes(case):
         return stated * GIB, f"of {stated} GB, the most that the text speaks of,"
+    if largest := largest_of_capability(case):
+        return largest.usable_bytes, f"of capability {largest.capability}, of which {largest.label} is the largest,"
     devices = [row.device for row in hardware().values() if row.device]
     return max(device.usable_bytes for device in devices if device.platform in case.engine.platforms), OF_LARGEST
 

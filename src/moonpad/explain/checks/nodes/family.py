@@ -58,6 +58,7 @@ from moonpad.explain.checks.nodes.without_nodes import (
     rank_without_nodes,
     ranks_on_one_machine,
 )
+from moonpad.explain.documents.counts_beside_layouts import count_beside_layout
 from moonpad.explain.documents.spoken_devices import fewer_ranks
 from moonpad.explain.documents.spoken_instances import devices_of_instance
 
@@ -121,6 +122,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     loopback_in_container,
     quantization_name,
     fewer_ranks,
+    count_beside_layout,
     devices_of_instance,
     ray_without_block,
     two_ray_heads,

@@ -94,7 +94,9 @@ def node_remarks(
                 of_ray = runs and remark.finding.code is Code.MISSING_FLAG
                 # What the text says to run over Ray, and shows an error of, has got there.
                 yield _as_note(remark) if of_ray else remark
-        if alone and len(commands) == 1 and not commands[0].by_ray and not commands[0].custom and not by_runner:
+        told_to_add = script.markdown and is_in_lines(_TOLD_TO_ADD, script.lines, 500)
+        by_others = commands[0].by_ray or commands[0].custom or by_runner or told_to_add
+        if alone and len(commands) == 1 and not by_others:
             yield from _all_here(engine.nodes, cluster, first, commands[0], speaks_of_ray)
         if first.node.data_parallel_local is not None:
             counted = cluster is not None or _is_alone(first, script)
@@ -312,6 +314,10 @@ def _flag_of(word: Word) -> str:
     return word.text.partition("=")[0]
 
 
+_TOLD_TO_ADD: Final = re.compile(
+    r"`--(?:nnodes|node-rank|headless|data-parallel-(?:address|size-local|start-rank|backend))\b[^`\n]{0,40}`"
+)
+"""Of prose: options by which it says how to start the command on several machines."""
 _SPREADS: Final = frozenset({"--data-parallel-backend", "-dpb", "--data-parallel-rank", "-dpn", *OWN_SERVERS})
 """Options by which a command starts ranks elsewhere, or one rank alone."""
 
