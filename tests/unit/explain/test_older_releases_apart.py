@@ -45,6 +45,6 @@ def test_a_release_that_has_it_is_warned() -> None:
 def test_a_better_setting_has_no_fault_that_the_release_it_is_judged_by_mended() -> None:
     """The remedy names that release as its second way (`leave --kv-cache-dtype out, or take 0.28.0 or later`)."""
     text = "vllm serve moonshotai/Kimi-K3 --trust-remote-code --tensor-parallel-size 8\n"
-    (judged,) = ask(f"export VLLM_ROCM_USE_AITER=1\n{text}", "8xMI355X")
+    judged = ask_one(f"export VLLM_ROCM_USE_AITER=1\n{text}", "8xMI355X")
     assert "kv_cache_dtype" in {name for better in judged.better for name, _ in better.changes}
     assert not any("0.28.0" in finding.remedy for better in judged.better for finding in better.but)
