@@ -25,8 +25,9 @@ from moonpad.report.caret_rows import Mark, source_rows
 from moonpad.report.changed_lines import is_changed, left_open, misread, own_lines, severity_of
 from moonpad.report.explain_sentences import STYLES, finding_text, is_told, mended_later, message_text, said, wrapped
 from moonpad.report.explain_verdict import is_mended_later, memory_words, suspected, usual, verdict
+from moonpad.report.manifest_frame import corrected_rows, corrected_texts
 from moonpad.report.memory_bar import memory_bar
-from moonpad.report.shell_line import filled_lines, typed_lines
+from moonpad.report.shell_line import typed_lines
 from moonpad.values.finding import Finding, Severity
 from moonpad.values.records import replace
 from moonpad.values.visible_text import visible
@@ -150,7 +151,7 @@ def _short(
     text.append_text(wrapped(left_open(judged, script), width, STYLES[Severity.NOTE]))
     changed = is_changed(judged, script)
     if changed:
-        typed = "".join(f"  {row}\n" for line in judged.corrected[:NOTES] for row in filled_lines(line, width - 2))
+        typed = "".join(f"  {row}\n" for row in corrected_rows(judged, script, width - 2, NOTES))
         last, first = [*corrected][-1:] == [typed], corrected.pop(typed, 0)
         same = last or first > 0
         which = "above" if last else f"for {script.where(first)}"
@@ -208,7 +209,7 @@ def _alternative(alike: Sequence[Judged], main: Judged, script: Script, width: i
     own = (each for each in other.remarks if each.changes and each.finding not in main.findings)
     if any(each.finding.severity is not Severity.NOTE for each in own) and is_changed(other, script):
         text.append_text(wrapped(_corrected_heading(other), width, "bold", "  "))
-        rows = (row for line in other.corrected[:NOTES] for row in filled_lines(line, width - 4))
+        rows = corrected_rows(other, script, width - 4, NOTES)
         text.append("".join(f"    {row}\n" for row in rows)).append_text(_left_in(other, width))
     return text
 
@@ -248,7 +249,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
     text.append_text(wrapped(left_open(judged, script), width, STYLES[Severity.NOTE]))
     if is_changed(judged, script):
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")
-        text.append_text(_typed(judged.corrected))
+        text.append("\n".join("".join(f"  {row}\n" for row in rows) for rows in corrected_texts(judged, script)))
         text.append_text(_left_in(judged, width))
     text.append_text(_corrected_files(judged, width))
     for better in judged.better:
