@@ -27,6 +27,7 @@ from moonpad.report.explain_sentences import STYLES, finding_text, is_told, mend
 from moonpad.report.explain_verdict import is_mended_later, memory_words, suspected, usual, verdict
 from moonpad.report.manifest_frame import corrected_rows, corrected_texts
 from moonpad.report.memory_bar import memory_bar
+from moonpad.report.same_starts import SameStarts, left_out_again
 from moonpad.report.shell_line import typed_lines
 from moonpad.values.finding import Finding, Severity
 from moonpad.values.records import replace
@@ -58,9 +59,8 @@ def explain_view(
     told: set[str] = set()
     corrected: dict[str, int] = {}
     answered = tells_of_answers(script.lines)
+    starts = SameStarts(script)
     for place, judged in enumerate(deployments):
-        if place:
-            text.append("\n")
         sentence, style = verdict(judged, answered=answered)
         if (slip := misread(judged, script)) is not None:
             who = "Python does not start it" if slip.code == NUMBER_AS_WORD else "The shell does not read it as meant"
@@ -70,13 +70,17 @@ def explain_view(
         if not runs and sentence.startswith(_UNTROUBLED) and any(map(_TRACEBACK.match, script.lines)):
             cause = suspected(judged) or "."
             sentence, style = f"The text shows a traceback{cause} The command: {sentence}", STYLES[Severity.WARNING]
-        text.append_text(wrapped(sentence, width, style))
-        if verbose:
-            text.append_text(_deployment(judged, script, width, reported, ascii_only))
-        else:
-            text.append_text(_short(judged, script, width, reported, told, corrected, ascii_only))
+        rows = _deployment(judged, script, width, reported, ascii_only) if verbose else Text()
+        if not verbose:
+            rows = _short(judged, script, width, reported, told, corrected, ascii_only)
+            rest = rows.plain.removeprefix(_first_rows(judged, script, width).plain)
+            if starts.is_told(judged, f"{sentence}  {_head(judged, script)}", rest):
+                continue
+        text.append("\n" if place else "").append_text(wrapped(sentence, width, style)).append_text(rows)
         for alike in alike_but_numbers(judged):
             text.append_text(_alternative(alike, judged, script, width))
+    for again in starts.sentences():
+        text.append("\n").append_text(wrapped(again, width, ""))
     if not verbose:
         text.append_text(_usual(deployments, width))
     of_commands = not any(judged.kind in ("report", "rollout") for judged in deployments)
@@ -114,7 +118,7 @@ def _short(
         return [remark for remark in remarks if remark not in repeated]
 
     at = min((source.line for source in judged.sources if source.line), default=0)
-    text = wrapped("  ".join([_head(judged, script), script.where(at) if at else ""]).rstrip(), width, "")
+    text = _first_rows(judged, script, width)
     notes: dict[str, None] = {}
     lines_of: dict[Finding, list[int]] = {}
     for remark in judged.remarks:
@@ -150,7 +154,10 @@ def _short(
         text.append_text(wrapped(memory_words(judged.memory), width, ""))
     text.append_text(wrapped(left_open(judged, script), width, STYLES[Severity.NOTE]))
     changed = is_changed(judged, script)
-    if changed:
+    without = left_out_again(judged, before) if changed and corrected else ""
+    if without:
+        text.append_text(wrapped(f"Corrected: without {without}, as said above", width, "bold"))
+    elif changed:
         typed = "".join(f"  {row}\n" for row in corrected_rows(judged, script, width - 2, NOTES))
         last, first = [*corrected][-1:] == [typed], corrected.pop(typed, 0)
         same = last or first > 0
@@ -170,6 +177,12 @@ def _short(
         text.append_text(wrapped(words, width, "", "  "))
         text.append_text(_but(better, width))
     return text
+
+
+def _first_rows(judged: Judged, script: Script, width: int) -> Text:
+    """What it is, and the line of its command."""
+    at = min((source.line for source in judged.sources if source.line), default=0)
+    return wrapped("  ".join([_head(judged, script), script.where(at) if at else ""]).rstrip(), width, "")
 
 
 def _but(better: Better, width: int) -> Text:
