@@ -1,5 +1,5 @@
-"""A corrected command that is the arguments of an image alone, under the key of its manifest: a list that takes the
-place of what stands there, as YAML reads it."""
+"""Corrected commands as they are used: the arguments of an image alone under the key of their manifest, a list that
+takes the place of what stands there; a command that was typed with what was written behind it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Final
 
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.results import Judged, Line
+from moonpad.report.changed_lines import sent_to
 from moonpad.report.shell_line import INDENT, filled_lines, typed_lines
 
 _KEY: Final = re.compile(r"[ \t]*(?:-[ \t]+)?(?P<key>\"?(?:command|args)\"?)[ \t]*:")
@@ -20,22 +21,28 @@ _FARTHEST: Final = 200
 
 def corrected_rows(judged: Judged, script: Script, width: int, most: int) -> Iterator[str]:
     """Of the first corrected commands, in few rows: a command to type, or the list of a manifest's key."""
-    for line, key in _with_keys(judged, script):
-        if most:
-            yield from _list_rows(key, line.argv, width) if key else filled_lines(line, width)
-        most -= most > 0
+    for line, key, behind in [*_with_keys(judged, script)][:most]:
+        yield from _list_rows(key, line.argv, width) if key else _sent(filled_lines(line, width), behind)
 
 
 def corrected_texts(judged: Judged, script: Script) -> Iterator[Iterator[str]]:
     """The rows of each corrected command, with a row for each option."""
-    for line, key in _with_keys(judged, script):
-        yield _list_rows(key, line.argv, _NARROW) if key else typed_lines(line)
+    for line, key, behind in _with_keys(judged, script):
+        yield _list_rows(key, line.argv, _NARROW) if key else _sent(typed_lines(line), behind)
 
 
-def _with_keys(judged: Judged, script: Script) -> Iterator[tuple[Line, str]]:
-    for number, line in enumerate(judged.corrected):
-        source = judged.sources[number] if number < len(judged.sources) else None
-        yield line, _key_of(line, source, judged.model_written, script) if source is not None else ""
+def _with_keys(judged: Judged, script: Script) -> Iterator[tuple[Line, str, str]]:
+    """With the key of each, and what the text writes behind it."""
+    for line, source in zip(judged.corrected, judged.sources, strict=False):
+        yield line, _key_of(line, source, judged.model_written, script), sent_to(source, script)
+
+
+def _sent(rows: Iterator[str], behind: str) -> Iterator[str]:
+    *first, last = rows
+    yield from first
+    yield f"{last} \\" if behind else last
+    if behind:
+        yield f"{INDENT}{behind}"
 
 
 def _key_of(line: Line, source: Command, model: str, script: Script) -> str:
