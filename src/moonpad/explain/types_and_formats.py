@@ -39,6 +39,6 @@ def _is_quantised(word: str) -> bool:
     if "/" not in name or name.startswith("-"):
         return False
     if (known := find_model(name)) is not None:
-        return known.quantization.scheme != _PLAIN
+        return known.quantization is not None and known.quantization.scheme != _PLAIN
     other = other_model(name)
     return bool(methods_of_name(name)) or (other is not None and other.published != _PLAIN)
