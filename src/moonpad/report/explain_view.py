@@ -25,7 +25,7 @@ from moonpad.report.caret_rows import Mark, source_rows
 from moonpad.report.changed_lines import is_changed, left_open, misread, own_lines, severity_of
 from moonpad.report.explain_sentences import STYLES, finding_text, is_told, mended_later, message_text, said, wrapped
 from moonpad.report.explain_verdict import is_mended_later, memory_words, suspected, usual, verdict
-from moonpad.report.manifest_frame import corrected_rows, corrected_texts
+from moonpad.report.manifest_frame import as_keys, corrected_rows, corrected_texts
 from moonpad.report.memory_bar import memory_bar
 from moonpad.report.same_starts import SameStarts, left_out_again
 from moonpad.report.shell_line import typed_lines
@@ -173,7 +173,8 @@ def _short(
         if changed and better.why == judged.corrected_with:
             continue
         text.append_text(wrapped(f"Better: {better.why}", width, "bold green"))
-        words = shlex.join(word for edit in better.edits[0] for word in edit.words) if better.edits else ""
+        added = [word for edit in better.edits[0] for word in edit.words] if better.edits else []
+        words = as_keys(judged, script, added) or shlex.join(added)
         text.append_text(wrapped(words, width, "", "  "))
         text.append_text(_but(better, width))
     return text
@@ -219,6 +220,9 @@ def _alternative(alike: Sequence[Judged], main: Judged, script: Script, width: i
     for finding in dict.fromkeys(other.findings):
         if finding.severity is not Severity.NOTE and finding not in main.findings:
             text.append_text(finding_text(finding, width))
+    warned = (each for each in other.remarks if each.finding.severity is Severity.WARNING and not usual(each))
+    if above := dict.fromkeys(each.finding.where for each in warned if each.finding in main.findings):
+        text.append_text(wrapped(f"As said above: {', '.join(above)}", width, STYLES[Severity.NOTE], "    "))
     own = (each for each in other.remarks if each.changes and each.finding not in main.findings)
     if any(each.finding.severity is not Severity.NOTE for each in own) and is_changed(other, script):
         text.append_text(wrapped(_corrected_heading(other), width, "bold", "  "))

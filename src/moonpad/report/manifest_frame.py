@@ -14,6 +14,8 @@ from moonpad.report.changed_lines import sent_to
 from moonpad.report.shell_line import INDENT, filled_lines, typed_lines
 
 _KEY: Final = re.compile(r"[ \t]*(?:-[ \t]+)?(?P<key>\"?(?:command|args)\"?)[ \t]*:")
+_OF_RECIPE: Final = re.compile(r"[ \t]*[\"']?(?P<key>[a-z][\w-]{1,60})[\"']?[ \t]*:(?:[ \t]|$)")
+_FEWEST_KEYS: Final = 2
 _NARROW: Final = 80
 _FARTHEST: Final = 200
 """Lines between the key and the first of the arguments: comments, and those of a program that is left out."""
@@ -29,6 +31,28 @@ def corrected_texts(judged: Judged, script: Script) -> Iterator[Iterator[str]]:
     """The rows of each corrected command, with a row for each option."""
     for line, key, behind in _with_keys(judged, script):
         yield _list_rows(key, line.argv, _NARROW) if key else _sent(typed_lines(line), behind)
+
+
+def as_keys(judged: Judged, script: Script, words: Sequence[str]) -> str:
+    """`max-model-len: 9216, kv-cache-dtype: fp8` of options, where the text gives them as keys of a recipe; "" where it
+    writes them as options."""
+    written = [
+        match["key"]
+        for word in (judged.sources[0].argv if judged.sources else ())
+        if word.text.startswith("--") and 0 < word.line <= len(script.lines)
+        if (match := _OF_RECIPE.match(script.lines[word.line - 1])) is not None
+        if match["key"].replace("_", "-") == word.text.partition("=")[0].removeprefix("--").replace("_", "-")
+    ]
+    if len(written) < _FEWEST_KEYS:
+        return ""
+    mark = "_" if any("_" in key for key in written) else "-"
+    keys: list[str] = []
+    for word in words:
+        if word.startswith("--"):
+            keys.append(f"{word.removeprefix('--').replace('-', mark)}: true")
+        elif keys:
+            keys[-1] = f"{keys[-1].removesuffix('true')}{word}"
+    return ", ".join(keys)
 
 
 def _with_keys(judged: Judged, script: Script) -> Iterator[tuple[Line, str, str]]:
