@@ -154,7 +154,7 @@ def _short(
         text.append_text(wrapped(memory_words(judged.memory), width, ""))
     text.append_text(wrapped(left_open(judged, script), width, STYLES[Severity.NOTE]))
     changed = is_changed(judged, script)
-    without = left_out_again(judged, before) if changed and corrected else ""
+    without = left_out_again(judged, before) if changed and corrected and misread(judged, script) is None else ""
     if without:
         text.append_text(wrapped(f"Corrected: without {without}, as said above", width, "bold"))
     elif changed:

@@ -43,3 +43,11 @@ def test_a_correction_that_does_more_is_shown() -> None:
     other = SERVE.format(2, f"--disable-log-requests --kv-cache-dtype fp8_e5m2 {PARSERS}")
     plain = shown(OLD + FENCE.format(*starts, other))
     assert plain.count("Corrected vllm serve") == 2
+
+
+def test_a_line_that_the_shell_reads_otherwise_is_shown_whole() -> None:
+    starts = [SERVE.format(size, f"--disable-log-requests {PARSERS}") for size in (8, 4)]
+    broken = SERVE.format(2, f"\\ \n  --disable-log-requests {PARSERS}")
+    plain = shown(OLD + FENCE.format(*starts, broken))
+    assert plain.count("Corrected: without --disable-log-requests, as said above") == 1
+    assert plain.count("Corrected vllm serve") == 2
