@@ -49,3 +49,9 @@ def test_options_that_open_the_host_are_called_unmended() -> None:
     run = "docker run --gpus all --ipc=host --privileged --security-opt seccomp=unconfined vllm/vllm-openai:v0.33.0 "
     plain = shown(f"{run}--model moonshotai/Kimi-K2.6 --tensor-parallel-size 8 --trust-remote-code\n")
     assert "Not mended in it: --privileged, --security-opt, see above" in plain
+
+
+def test_a_name_that_a_terminal_has_broken_is_not_half_of_it() -> None:
+    words = f"{SERVE} --port 8000 --host 127.0.0.1 --max-num-seqs 64 > /srv/data/logs/of/it/server.log"
+    broken = [words[:60], words[60:120], words[120:]]
+    assert "/srv" not in shown("\n".join(broken) + "\n").partition("Corrected")[2]
