@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.engines import ENGINES
 from moonpad.engines.foreign_names import OWN_RANK, RANKS_HERE
 from moonpad.explain.builds import is_of_own_options
+from moonpad.explain.checks.options.placeholders import takes_either
 from moonpad.explain.checks.options.stray_words import NO_SUCH
 from moonpad.explain.commands import Command, HereFile, Word, whole_number
 from moonpad.explain.flag_lists import is_fragment
@@ -42,8 +43,8 @@ _LEFT_OUT: Final = re.compile(r"\[(?:\.{3}|…)\]")
 
 def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
-    if any(map(passes_arguments_on, meant.commands)):
-        judged = replace(judged, better=())  # what they add may be what it would change
+    if any(passes_arguments_on(each) or takes_either(each) for each in meant.commands):
+        judged = replace(judged, better=())  # what they add, or stand for, may be what it would change
     again = _asked_once(again)
     judged = _but_refused_options(_without_needless(_without_advice_alone(judged), meant, again), meant, again)
     judged = mended_alike(judged, meant)
@@ -206,7 +207,9 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
         each.more in (AS_LABELLED, DRAFT_TOLD) or any(_LEFT_OUT.search(word.text) for word in each.argv)
         for each in meant.commands
     )
-    unfilled = any(remark.finding.remedy == FILL_IN for remark in judged.remarks)
+    unfilled = any(remark.finding.remedy == FILL_IN for remark in judged.remarks) or any(
+        map(takes_either, meant.commands)
+    )
     if (
         judged.unknown
         or cut

@@ -42,6 +42,7 @@ from moonpad.explain.releases_taking import later_taking, later_with
 from moonpad.explain.results import FILL_IN, Edit, FileEdit, Remark, make_remark, shortened
 from moonpad.explain.slipped_variables import slips_in
 from moonpad.explain.spelling import is_size
+from moonpad.explain.types_and_formats import is_format_of_weights, read_from_weights
 from moonpad.explain.unknowns import is_cut_off
 from moonpad.explain.value_forms import COLON, GLUED, STANDS_IN, numbers_apart, what_it_takes
 from moonpad.values.finding import Code, Finding, Severity
@@ -254,6 +255,10 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 yield make_remark(severity, Code.INVALID_VALUE, written, message, hint, at=option.index)
                 return
             message = f'{written} does not take "{shortened(given)}"'
+            if is_format_of_weights(option, given):
+                remedy, without = read_from_weights(option, words)
+                yield error(Code.INVALID_VALUE, written, message, remedy, edits=without)
+                return
             if known is not None and known.kind == "json" and (whole := as_object(given)):
                 mended = [] if unresolved(given) else [Edit(option.index, option.length, (written, whole))]
                 as_json = whole if unresolved(given) else f"'{whole}'"

@@ -44,6 +44,7 @@ from moonpad.explain.keys_by_name import with_named_keys
 from moonpad.explain.manifests.option_sources import rulebook
 from moonpad.explain.measured_builds import as_measured, but_served
 from moonpad.explain.mended_lines import mended_line
+from moonpad.explain.one_release import with_one_release
 from moonpad.explain.paired_releases import but_of_one_release
 from moonpad.explain.pool_pairs import with_pairs
 from moonpad.explain.programs import is_server, program_named, program_table
@@ -54,6 +55,7 @@ from moonpad.explain.repeated_remarks import without_twins
 from moonpad.explain.results import Judged, Remark, printable
 from moonpad.explain.router_releases import router_release
 from moonpad.explain.shell.typo_repair import as_meant
+from moonpad.explain.spent_variables import without_spent_variables
 from moonpad.explain.spoken_reports import spoken_report
 from moonpad.explain.target_detection import BY_NEWEST, Question, Version, version_of
 from moonpad.explain.told_failures import (
@@ -198,6 +200,7 @@ def _judged(
     whole = with_what_stopped(but_cut(with_corrected(whole, meant, judged_as), script), failures)
     whole = with_own_ranks(whole, meant.commands, script)
     whole = with_named_keys(whole, (*written.commands, *meant.commands), script)
+    whole = with_one_release(without_spent_variables(whole, script))
     whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if not remark.changes)))
     script.budget.work(_showing(whole, script), _SHOWING)
     return whole

@@ -86,7 +86,7 @@ def _of_older(other: Judged | None, said: Sequence[str], better: Better) -> Iter
 
 def is_mended_by(finding: Finding, version: str) -> bool:
     """Whether a release that it says to take is that version or an older one."""
-    match = _LATER.match(finding.remedy)
+    match = _LATER.search(finding.remedy)
     return match is not None and bool(version) and since(version, match[1])
 
 

@@ -53,8 +53,8 @@ def left_in(judged: Judged) -> Iterator[Remark]:
     """Warnings of known faults whose words stand in the corrected commands as they stood before, of options that go
     against each other, that the release does not have or is about to drop, and of what ends the start, of memory that
     they do not fit, variables by names that nothing reads, and what the machines of one deployment lack to meet, which
-    one command does not show; and the errors of the text that nothing mends. What is told of an option that was taken
-    out goes with it."""
+    one command does not show, and what opens the host; and the errors of the text that nothing mends. What is told of
+    an option that was taken out goes with it."""
     for remark in judged.remarks:
         if _is_taken_out(remark.finding.where, judged):
             continue
@@ -67,8 +67,18 @@ def left_in(judged: Judged) -> Iterator[Remark]:
         left |= remark.finding.code is Code.CONFLICT and remark.at is not None
         left |= _is_misspelt(remark) or remark.finding.code in _OF_WORDS
         left |= _ENDS.search(remark.finding.message) is not None
+        left |= _is_around(remark, judged)
         if (left and remark.placed) or _is_of_machines(remark.finding) or _is_short(remark, judged):
             yield remark
+
+
+def _is_around(remark: Remark, judged: Judged) -> bool:
+    """Whether it is an option of the container that opens the host, and stands in a corrected command still. Who is to
+    reach a port is for its user to say."""
+    word, finding = remark.word, remark.finding
+    if finding.code is not Code.INSECURE or word is None or not word.text or finding.where.startswith("-p "):
+        return False
+    return any(word.text in line.argv for line in judged.corrected)
 
 
 def _is_taken_out(where: str, judged: Judged) -> bool:

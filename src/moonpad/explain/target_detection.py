@@ -51,6 +51,8 @@ UNNAMED: Final = "none is named: "
 """The beginning of one about a release that no word of the text names."""
 BY_NEWEST: Final = "judged by the newest"
 """The end of a sentence about a release that is not named."""
+FOREIGN_BUILD: Final = ("names no release, and is another publisher's", "it runs ")
+"""How it is said that it is a build of somebody else, which may be of any day."""
 OF_ITS_OPTIONS: Final = "none is named: judged by the last release that"
 OF_COMMIT: Final = "its image is that of one commit"
 """The beginning of one about a build that may lack what the newest release takes."""
@@ -184,7 +186,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version("", f"{OF_COMMIT}, whose release is not known: {BY_NEWEST}")
     if command is not None and command.fork and engine in BUILD_LINES:  # its options are of no build of the engine
         script.budget.once("builds of a fork", len(script.lines), "the text around its engine commands")
-        return Version("", f"it runs {with_own_build(command.fork, script.lines)}: {BY_NEWEST}")
+        return Version("", f"{FOREIGN_BUILD[1]}{with_own_build(command.fork, script.lines)}: {BY_NEWEST}")
     first, taking, option = started_release(engine, command, script) if command is not None else ("", "", "")
     with_model = first_with(engine, named_model[:_LONGEST_NAME])[1]
     of_trace, sign = release_of_trace(engine, script)
@@ -209,9 +211,9 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         because += " and others" if len(gone) > 3 else ""
         return Version(taking, because, earliest=max(first, with_model or first, key=order))
     if command is not None and command.fork:
-        return Version("", f"it runs {command.fork}: {BY_NEWEST}")
+        return Version("", f"{FOREIGN_BUILD[1]}{command.fork}: {BY_NEWEST}")
     if command is not None and not on_host and (build := unnumbered_image(command)):
-        return Version("", f"{build} names no release, and is another publisher's: {BY_NEWEST}")
+        return Version("", f"{build} {FOREIGN_BUILD[0]}: {BY_NEWEST}")
     if command is not None and takes_nightly(line.names, script.lines, command.line):
         return Version("", f"none is named, and the text takes nightly builds: {BY_NEWEST}")
     of_host = f"{on_host} is that of the host, and it runs in a container: " if on_host else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Final
@@ -14,6 +15,14 @@ from moonpad.values.finding import Severity
 
 _MOST: Final = 3
 """Additions that are named."""
+_DAY: Final = r"\$\(date(?:[ ][\w+%:=.'-]{1,40}){0,3}\)"
+_TERMINAL: Final = 60
+"""Columns of the narrowest terminal."""
+_FILE: Final = rf"[ ]*(?:\"(?:[\w./ :@+-]|{_DAY}){{1,200}}\"|(?:[\w./:@+-]|{_DAY}){{1,200}})"
+_BEHIND: Final = re.compile(
+    rf"[ ]*(?:(?:2>&1|[12&]?>>?(?!&){_FILE}|\|&?[ ]*tee(?:[ ]+-a)?[ ]{_FILE})(?:[ ]+|$))+&?[ ]*", re.ASCII
+)
+"""Where a shell sends what the command prints, to files whose names are there in full."""
 
 
 def is_changed(judged: Judged, script: Script) -> bool:
@@ -21,6 +30,29 @@ def is_changed(judged: Judged, script: Script) -> bool:
     differs = _argvs(judged.corrected) != _argvs(judged.commands) or misread(judged, script) is not None
     differs |= any(remark.sets or remark.unsets for remark in judged.remarks)
     return bool(judged.corrected) and differs
+
+
+def sent_to(source: Command, script: Script) -> str:
+    """`2>&1 | tee FILE` behind the last word of the command, as it is written; "" where it goes on in another way, or
+    what it belongs to (`nohup`) is not shown."""
+    last = max(source.argv, key=lambda word: (word.end_line, word.end_column), default=None)
+    known = last is not None and last.end_column > 0 and source.line <= last.end_line <= len(script.lines)
+    if last is None or not known or any(wrapper.kind == "nohup" for wrapper in source.wrappers):
+        return ""
+    behind = script.lines[last.end_line - 1][last.end_column :]
+    continued = behind.strip() == "\\" and last.end_line < len(script.lines)
+    behind = script.lines[last.end_line] if continued else behind
+    if not continued and _is_broken(last.end_line, script):
+        return ""  # a terminal has broken the line within the name of the file
+    return " ".join(behind.split()) if behind.strip() and _BEHIND.fullmatch(behind.rstrip()) else ""
+
+
+def _is_broken(line: int, script: Script) -> bool:
+    """Whether the line and the one above are of one length, and another follows: broken at the width of a terminal."""
+    above, own, below = (
+        script.lines[at - 1] if 1 <= at <= len(script.lines) else "" for at in (line - 1, line, line + 1)
+    )
+    return bool(below.strip()) and len(own) >= _TERMINAL and len(above) == len(own)
 
 
 def left_open(judged: Judged, script: Script) -> str:

@@ -17,7 +17,7 @@ from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.explain.told_failures import PERHAPS
 from moonpad.explain.unknowns import CONTEXT
 from moonpad.plan.judgement import OF_HOST
-from moonpad.report.refused_by_newest import refused_by_newest
+from moonpad.report.refused_by_newest import is_of_others, refused_by_newest
 from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.units import GIB
@@ -56,6 +56,14 @@ _ENDS_SOMEWHERE: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT
 
 def verdict(judged: Judged, *, answered: bool = False) -> tuple[str, str]:
     """The sentence and its style. `answered`: the text tells of answers, by whatever release it is."""
+    refused = None if answered or not is_of_others(judged) else refused_by_newest(judged)
+    said, style = _verdict(judged, answered=answered or refused is not None)
+    if refused is None or style == _STYLES[Severity.ERROR] or _short(refused) in said:
+        return said, style
+    return f"{said.rstrip('.')}. May not start, by what the newest release refuses: {_short(refused)}", style
+
+
+def _verdict(judged: Judged, *, answered: bool) -> tuple[str, str]:
     errors = [finding for finding in judged.findings if finding.severity is Severity.ERROR]
     wrong = [finding for finding in errors if finding.code not in OF_MEMORY]
     wrong.sort(key=lambda finding: _NO_PROGRAM not in finding.message)  # whose options nothing reads

@@ -25,8 +25,10 @@ from moonpad.report.caret_rows import Mark, source_rows
 from moonpad.report.changed_lines import is_changed, left_open, misread, own_lines, severity_of
 from moonpad.report.explain_sentences import STYLES, finding_text, is_told, mended_later, message_text, said, wrapped
 from moonpad.report.explain_verdict import is_mended_later, memory_words, suspected, usual, verdict
+from moonpad.report.manifest_frame import as_keys, corrected_rows, corrected_texts
 from moonpad.report.memory_bar import memory_bar
-from moonpad.report.shell_line import filled_lines, typed_lines
+from moonpad.report.same_starts import SameStarts, left_out_again
+from moonpad.report.shell_line import typed_lines
 from moonpad.values.finding import Finding, Severity
 from moonpad.values.records import replace
 from moonpad.values.visible_text import visible
@@ -57,9 +59,8 @@ def explain_view(
     told: set[str] = set()
     corrected: dict[str, int] = {}
     answered = tells_of_answers(script.lines)
+    starts = SameStarts(script)
     for place, judged in enumerate(deployments):
-        if place:
-            text.append("\n")
         sentence, style = verdict(judged, answered=answered)
         if (slip := misread(judged, script)) is not None:
             who = "Python does not start it" if slip.code == NUMBER_AS_WORD else "The shell does not read it as meant"
@@ -69,13 +70,17 @@ def explain_view(
         if not runs and sentence.startswith(_UNTROUBLED) and any(map(_TRACEBACK.match, script.lines)):
             cause = suspected(judged) or "."
             sentence, style = f"The text shows a traceback{cause} The command: {sentence}", STYLES[Severity.WARNING]
-        text.append_text(wrapped(sentence, width, style))
-        if verbose:
-            text.append_text(_deployment(judged, script, width, reported, ascii_only))
-        else:
-            text.append_text(_short(judged, script, width, reported, told, corrected, ascii_only))
+        rows = _deployment(judged, script, width, reported, ascii_only) if verbose else Text()
+        if not verbose:
+            rows = _short(judged, script, width, reported, told, corrected, ascii_only)
+            rest = rows.plain.removeprefix(_first_rows(judged, script, width).plain)
+            if starts.is_told(judged, f"{sentence}  {_head(judged, script)}", rest):
+                continue
+        text.append("\n" if place else "").append_text(wrapped(sentence, width, style)).append_text(rows)
         for alike in alike_but_numbers(judged):
             text.append_text(_alternative(alike, judged, script, width))
+    for again in starts.sentences():
+        text.append("\n").append_text(wrapped(again, width, ""))
     if not verbose:
         text.append_text(_usual(deployments, width))
     of_commands = not any(judged.kind in ("report", "rollout") for judged in deployments)
@@ -113,7 +118,7 @@ def _short(
         return [remark for remark in remarks if remark not in repeated]
 
     at = min((source.line for source in judged.sources if source.line), default=0)
-    text = wrapped("  ".join([_head(judged, script), script.where(at) if at else ""]).rstrip(), width, "")
+    text = _first_rows(judged, script, width)
     notes: dict[str, None] = {}
     lines_of: dict[Finding, list[int]] = {}
     for remark in judged.remarks:
@@ -149,8 +154,11 @@ def _short(
         text.append_text(wrapped(memory_words(judged.memory), width, ""))
     text.append_text(wrapped(left_open(judged, script), width, STYLES[Severity.NOTE]))
     changed = is_changed(judged, script)
-    if changed:
-        typed = "".join(f"  {row}\n" for line in judged.corrected[:NOTES] for row in filled_lines(line, width - 2))
+    without = left_out_again(judged, before) if changed and corrected and misread(judged, script) is None else ""
+    if without:
+        text.append_text(wrapped(f"Corrected: without {without}, as said above", width, "bold"))
+    elif changed:
+        typed = "".join(f"  {row}\n" for row in corrected_rows(judged, script, width - 2, NOTES))
         last, first = [*corrected][-1:] == [typed], corrected.pop(typed, 0)
         same = last or first > 0
         which = "above" if last else f"for {script.where(first)}"
@@ -165,10 +173,17 @@ def _short(
         if changed and better.why == judged.corrected_with:
             continue
         text.append_text(wrapped(f"Better: {better.why}", width, "bold green"))
-        words = shlex.join(word for edit in better.edits[0] for word in edit.words) if better.edits else ""
+        added = [word for edit in better.edits[0] for word in edit.words] if better.edits else []
+        words = as_keys(judged, script, added) or shlex.join(added)
         text.append_text(wrapped(words, width, "", "  "))
         text.append_text(_but(better, width))
     return text
+
+
+def _first_rows(judged: Judged, script: Script, width: int) -> Text:
+    """What it is, and the line of its command."""
+    at = min((source.line for source in judged.sources if source.line), default=0)
+    return wrapped("  ".join([_head(judged, script), script.where(at) if at else ""]).rstrip(), width, "")
 
 
 def _but(better: Better, width: int) -> Text:
@@ -205,10 +220,13 @@ def _alternative(alike: Sequence[Judged], main: Judged, script: Script, width: i
     for finding in dict.fromkeys(other.findings):
         if finding.severity is not Severity.NOTE and finding not in main.findings:
             text.append_text(finding_text(finding, width))
+    warned = (each for each in other.remarks if each.finding.severity is Severity.WARNING and not usual(each))
+    if above := dict.fromkeys(each.finding.where for each in warned if each.finding in main.findings):
+        text.append_text(wrapped(f"As said above: {', '.join(above)}", width, STYLES[Severity.NOTE], "    "))
     own = (each for each in other.remarks if each.changes and each.finding not in main.findings)
     if any(each.finding.severity is not Severity.NOTE for each in own) and is_changed(other, script):
         text.append_text(wrapped(_corrected_heading(other), width, "bold", "  "))
-        rows = (row for line in other.corrected[:NOTES] for row in filled_lines(line, width - 4))
+        rows = corrected_rows(other, script, width - 4, NOTES)
         text.append("".join(f"    {row}\n" for row in rows)).append_text(_left_in(other, width))
     return text
 
@@ -248,7 +266,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
     text.append_text(wrapped(left_open(judged, script), width, STYLES[Severity.NOTE]))
     if is_changed(judged, script):
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")
-        text.append_text(_typed(judged.corrected))
+        text.append("\n".join("".join(f"  {row}\n" for row in rows) for rows in corrected_texts(judged, script)))
         text.append_text(_left_in(judged, width))
     text.append_text(_corrected_files(judged, width))
     for better in judged.better:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from moonpad.explain.results import Judged
-from moonpad.explain.target_detection import BY_NEWEST
+from moonpad.explain.target_detection import BY_NEWEST, FOREIGN_BUILD
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
@@ -34,3 +34,10 @@ def _is_refusal(finding: Finding, judged: Judged) -> bool:
         return finding.message.endswith(_ASKS)
     of_machines = judged.cluster is not None and judged.cluster.nodes > 1
     return finding.code is Code.MISSING_FLAG and of_machines and any(each in finding.message for each in _NO_LONGER)
+
+
+def is_of_others(judged: Judged) -> bool:
+    """Whether it is a build of somebody else, whose day is not known: the newest release may refuse what that takes."""
+    return judged.version_because.endswith(BY_NEWEST) and any(
+        words in judged.version_because for words in FOREIGN_BUILD
+    )

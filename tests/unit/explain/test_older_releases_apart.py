@@ -40,3 +40,11 @@ def test_they_are_counted_with_those_of_older_releases() -> None:
 def test_a_release_that_has_it_is_warned() -> None:
     judged = ask_one(f"# ktransformers 0.6.2\n{KT}", "8xH200", "0.6.2")
     assert any("before 0.6.3" in remark.finding.message for remark in judged.remarks if not remark.of_former)
+
+
+def test_a_better_setting_has_no_fault_that_the_release_it_is_judged_by_mended() -> None:
+    """The remedy names that release as its second way (`leave --kv-cache-dtype out, or take 0.28.0 or later`)."""
+    text = "vllm serve moonshotai/Kimi-K3 --trust-remote-code --tensor-parallel-size 8\n"
+    judged = ask_one(f"export VLLM_ROCM_USE_AITER=1\n{text}", "8xMI355X")
+    assert "kv_cache_dtype" in {name for better in judged.better for name, _ in better.changes}
+    assert not any("0.28.0" in finding.remedy for better in judged.better for finding in better.but)

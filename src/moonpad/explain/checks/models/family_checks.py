@@ -53,7 +53,8 @@ def model_release(case: Case) -> Iterator[Remark]:
                 message = f"{finding.message}; {fork} may"
                 yield Remark(replace(finding, severity=Severity.NOTE, message=message, remedy=""), None)
                 continue
-            yield Remark(replace(finding, severity=Severity.WARNING), None, ends_start=True)
+            runs = case.commands[0].serves  # by the text: then another release is there than it names
+            yield Remark(replace(finding, severity=Severity.WARNING) if runs else finding, None)
 
 
 def served_name(case: Case) -> Iterator[Remark]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from moonpad.catalog.other_models import as_published, fp8_block, other_model
+from moonpad.catalog.other_models import as_published, fp8_block, of_publisher, other_model
 from moonpad.catalog.quantization_flags import QuantizationFlag, methods_of_name, quantization_flags
 from moonpad.engines import foreign_names
 from moonpad.engines.value_checks import unresolved
@@ -141,7 +141,7 @@ def weights_of(case: Case) -> Weights | None:
     if known is not None and fp8_block(known, written):
         return Weights(frozenset({"fp8"}), sure, last)
     if known is not None and known.published == _PLAIN and repository and as_published(written):
-        return Weights(frozenset({_PLAIN}), sure, last)
+        return Weights(frozenset({_PLAIN}), sure or of_publisher(written), last)
     methods = methods_of_name(written)
     if methods:
         return Weights(methods, False, last)

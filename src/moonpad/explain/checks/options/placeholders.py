@@ -38,6 +38,7 @@ _TO_CHANGE: Final = (
 _BARS: Final = r"(?<=[:/=@-])\|[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6}\|"
 _EITHER: Final = r"(?<![\w./$}-])(?:0/1|1/0|true/false|false/true|on/off|off/on)(?![\w./-])"
 """`VLLM_USE_V2_MODEL_RUNNER=0/1`: one of the two."""
+_EITHER_WHOLE: Final = re.compile(_EITHER, re.IGNORECASE)
 _PLACEHOLDER: Final = re.compile(
     "|".join((_EITHER, _ANGLE, _BARS, _NUMBERED, _PATH, _YOUR, _XXX, _ADDRESS, _TO_CHANGE)), re.IGNORECASE
 )
@@ -138,6 +139,12 @@ def stand_in_remarks(commands: Sequence[Command], script: Script, models: Sequen
     where = shortened(shown.get(first, first), 40)
     remark = make_remark(Severity.NOTE, Code.INVALID_VALUE, where, message, "replace them before the start", at=place)
     yield replace(remark, command=owner)
+
+
+def takes_either(command: Command) -> bool:
+    """Whether a value is still to be chosen, `0/1`, and nothing marks it as a place to fill in."""
+    words = (*command.argv, *command.env.values())
+    return any(_EITHER_WHOLE.fullmatch(word.text.rpartition("=")[2].strip("'\"")) is not None for word in words)
 
 
 def _in_docstring(commands: Sequence[Command], script: Script) -> bool:

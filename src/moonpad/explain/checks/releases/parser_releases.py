@@ -109,7 +109,9 @@ def reasoning_left_in(case: Case) -> Iterator[Remark]:
     remedy = f"add {_switch_of(case, flag)}{flag} {parser}" + (f" beside {tool}" if place is not None else "")
     if first := _first_recorded(case, flag, parser):
         remedy = f"take {case.engine.facts.title} {first} or later, which has {flag} {parser}"
-    yield make_remark(Severity.NOTE, Code.MISSING_FLAG, flag, message, remedy)
+    words = (*_switch_of(case, flag).split(), flag, parser)
+    edits = [] if first else [Edit(len(case.commands[0].argv), 0, words)]
+    yield make_remark(Severity.NOTE, Code.MISSING_FLAG, flag, message, remedy, edits=edits)
 
 
 def _switch_of(case: Case, flag: str) -> str:
