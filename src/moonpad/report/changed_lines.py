@@ -32,9 +32,12 @@ def left_open(judged: Judged, script: Script) -> Iterator[str]:
         for line, words in each.added
     }
     others: dict[str, dict[str, None]] = {}
-    for each in (each for command in judged.sources for each in command.left_open):
+    for each in (each for command in judged.sources for each in command.left_open if each.at >= 0):
         for line, words, switch in each.instead:
-            others.setdefault(switch, {})[f"{shortened(words)} ({each.name}, {script.where(line)})"] = None
+            value = (
+                f"{shortened(words)} ({each.name}, " if words.startswith("-") else f"{each.name}={shortened(words)} ("
+            )
+            others.setdefault(switch, {})[f"{value}{script.where(line)})"] = None
     if added:
         yield f"Judged without what conditions add: {', '.join(_first([*added.values()]))}"
     if others:

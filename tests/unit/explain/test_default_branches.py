@@ -188,7 +188,7 @@ def test_the_other_branch_is_named_with_what_switches_it() -> None:
     shown = " ".join(explain_view((judged,), read_script(OTHERS), 200).plain.split())
     assert (
         "Judged by the script's own defaults; with DP_ATTENTION=true: --tensor-parallel-size 1 --data-parallel-size 8 "
-        "(LAYOUT, line 5), 0.85 (SHARE, line 6)"
+        "(LAYOUT, line 5), SHARE=0.85 (line 6)"
     ) in shown
     assert "Judged without what conditions add: --seed 3 (EXTRA, line 7)" in shown
     (row,) = explain_json((judged,), read_script(OTHERS))["deployments"]

@@ -92,9 +92,7 @@ vllm serve moonshotai/Kimi-K2.6 "${{LAYOUT[@]}}" --trust-remote-code --max-model
         ("false", "some_program --asks", None),
     ],
 )
-def test_a_list_that_a_condition_replaces_is_the_one_of_the_default(
-    default: str, test: str, size: int | None
-) -> None:
+def test_a_list_that_a_condition_replaces_is_the_one_of_the_default(default: str, test: str, size: int | None) -> None:
     judged = ask_one(LISTS.format(default=default, test=test), "8xH200")
     known = judged.layout.tp if judged.layout is not None and not judged.unknown else None
     assert known == size

@@ -47,7 +47,7 @@ spec:
   containers:
     - name: vllm
       image: vllm/vllm-openai:v0.25.1
-      args: ["--model", "deepseek-ai/DeepSeek-V3", "--tensor-parallel-size", "${{TP}}", "--data-parallel-size", "${{DP}}"]
+      args: ["--model", "deepseek-ai/DeepSeek-V3", "-tp", "${{TP}}", "-dp", "${{DP}}"]
       resources:
         limits:
           nvidia.com/gpu: "{devices}"
