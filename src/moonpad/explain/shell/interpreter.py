@@ -1,6 +1,7 @@
 """Reads statements in their order, keeping variables, functions and files, and hands each command on. Runs nothing.
-Both sides of an `if` are read. A `for` over a written list is read once for each value (up to 32), with the value; a
-`while` once. A function is read where it is called, or at the end with its arguments unresolved.
+Both sides of an `if` are read, and behind it holds what the script's own defaults take. A `for` over a written list is
+read once for each value (up to 32), with the value; a `while` once. A function is read where it is called, or at the
+end with its arguments unresolved.
 """
 
 from __future__ import annotations
