@@ -22,7 +22,7 @@ from moonpad.explain.checks.pools.disaggregated_file import file_of_pools
 from moonpad.explain.checks.pools.router_addresses import router_addresses
 from moonpad.explain.chosen_backends import by_backend
 from moonpad.explain.client_keys import without_client_keys
-from moonpad.explain.commands import Command, ErrorLine, Script
+from moonpad.explain.commands import Command, ErrorLine, Script, stands_for_more
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.counted_sizes import with_counted_sizes
 from moonpad.explain.cut_at_brackets import but_cut
@@ -126,7 +126,9 @@ def _is_sketch(judged: Judged) -> bool:
 
 def _begins_open(command: Command, unknown: Set[str]) -> bool:
     if is_fragment(command) and unknown & {*LAYOUT}:
-        return any(word.text[:1] == "<" and word.text[-1:] == ">" for word in command.argv)
+        return any(
+            word.text[:1] == "<" and word.text[-1:] == ">" and not stands_for_more(word) for word in command.argv
+        )
     return bool(command.argv) and command.argv[0].text in ELLIPSES
 
 

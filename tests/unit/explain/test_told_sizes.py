@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.explain.commands import Command, Word
+from moonpad.explain.judge import _begins_open
 from moonpad.explain.script import read_script
+from moonpad.explain.word_lists import more
 from moonpad.report.explain_view import explain_view
+from moonpad.values.records import replace
 from tests.unit.explain.judging import ask
 
 SERVE = 'vllm serve deepseek-ai/DeepSeek-V3 --tensor-parallel-size "$TP" --data-parallel-size "$DP"\n'
@@ -71,3 +75,9 @@ def test_a_command_that_is_left_out_is_not_to_be_supplied() -> None:
     assert "has no --verbose" in shown
     assert "--set" not in shown
     assert "... stands for the rest of the command" in shown
+
+
+def test_what_an_image_adds_is_nothing_to_fill_in() -> None:
+    own = Command("fragment", (Word("--kv-cache-dtype"), Word("fp8"), more("<what the image adds>", 3)), line=3)
+    assert not _begins_open(own, {"tp"})
+    assert _begins_open(replace(own, argv=(Word("--tensor-parallel-size"), Word("<N>"))), {"tp"})
