@@ -14,12 +14,17 @@ SHOWN = 6
 
 
 def fold(judged: Iterable[Judged]) -> tuple[Judged, ...]:
-    """In the order of the first of each."""
+    """In the order of the first of each; the one that the script's own defaults start stands for the others."""
     folded: list[Judged] = []
     for deployment in judged:
         at = next((at for at, main in enumerate(folded) if _instead(deployment, main)), None)
         if at is None:
             folded.append(deployment)
+        elif all(command.aside for command in folded[at].sources) and not any(
+            each.aside for each in deployment.sources
+        ):
+            before = replace(folded[at], alternatives=())
+            folded[at] = replace(deployment, alternatives=(before, *folded[at].alternatives))
         elif not any(_repeats(deployment, main) for main in (folded[at], *folded[at].alternatives)):
             folded[at] = replace(folded[at], alternatives=(*folded[at].alternatives, deployment))
     return tuple(folded)

@@ -150,12 +150,15 @@ class LeftOpen(Struct, frozen=True):
     """A variable that has more words where a condition holds, behind the word number `at` of the arguments.
 
     `written` stands for these words alone in a shell, "" where nothing does; `added` are the lines and their words.
+    `instead`: what the variable holds in branches that the script's own defaults do not take, with the line and what
+    switches it, `SPREAD=true`.
     """
 
     at: int
     name: str
     written: str
     added: tuple[tuple[int, str], ...]
+    instead: tuple[tuple[int, str, str], ...] = ()
 
 
 class Command(Struct, frozen=True):
@@ -183,6 +186,8 @@ class Command(Struct, frozen=True):
     line: int = 0
     arms: tuple[tuple[int, int], ...] = ()
     """Of the conditions around it, from the outermost: which condition of the text, and which of its branches."""
+    aside: bool = False
+    """A condition around it fails by the script's own defaults."""
     pods: int = 1
     """Machines that run it together, as its manifest says: the size of a group of pods, `num_nodes` of a task."""
     role: str = ""

@@ -160,7 +160,7 @@ class Deployment(Struct, frozen=True):
         if cut := cut_off(checked):
             unjudged, unknown = cut, unknown | {*LAYOUT}
         elif unknown - {CONTEXT, *STEP}:
-            unjudged = sentence(missing, line)
+            unjudged = sentence(missing, line, commands[0], self.script)
         elif checkpoint is not None and cluster is not None:
             unjudged = first.left_to_engine
             if not unjudged:
@@ -170,7 +170,7 @@ class Deployment(Struct, frozen=True):
                     subject = subject.with_settings(cpu_offload_gib=None)
                 judgement = judge(subject.configuration, context=subject.context, calibrations=subject.calibrations)
                 if unknown & STEP and judgement.memory is not None and judgement.memory.fits:
-                    beside = beside or sentence(missing, line)
+                    beside = beside or sentence(missing, line, commands[0], self.script)
                 if beside:
                     judgement = replace(judgement, memory=None, unjudged=beside, findings=beside_memory(judgement))
                 starts = partial(is_said_to_start, self.script, commands, judgement.memory)
@@ -189,8 +189,8 @@ class Deployment(Struct, frozen=True):
                     judgement = replace(judgement, findings=tuple(findings))
                 of_memory = self._judgement_remarks(subject, judgement, suggestions, first, checked)
                 remarks += (with_remedy(remark, begun) for remark in of_memory)
-                if missing and unjudged != sentence(missing, line):
-                    remarks.append(guess(missing[0].what, sentence(missing, line), at=missing[0].place))
+                if missing and unjudged != (lacking := sentence(missing, line, commands[0], self.script)):
+                    remarks.append(guess(missing[0].what, lacking, at=missing[0].place))
         elif cluster is None and not unjudged:
             machines = first.node.nodes or commands[0].machines
             unjudged = with_example(because, ranks_of(first), engine, machines, checkpoint, commands)

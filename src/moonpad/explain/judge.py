@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from copy import deepcopy
 from typing import Final
 
@@ -22,7 +22,7 @@ from moonpad.explain.checks.pools.disaggregated_file import file_of_pools
 from moonpad.explain.checks.pools.router_addresses import router_addresses
 from moonpad.explain.chosen_backends import by_backend
 from moonpad.explain.client_keys import without_client_keys
-from moonpad.explain.commands import Command, ErrorLine, Script
+from moonpad.explain.commands import Command, ErrorLine, Script, stands_for_more
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.counted_sizes import with_counted_sizes
 from moonpad.explain.cut_at_brackets import but_cut
@@ -33,7 +33,7 @@ from moonpad.explain.documents.log_owners import owners_of
 from moonpad.explain.documents.pasted_failures import failures_in
 from moonpad.explain.engine_detection import engine_of
 from moonpad.explain.engine_wrappers import is_wrapped, of_wrappers
-from moonpad.explain.flag_lists import ELLIPSES, as_commands
+from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, as_commands, is_fragment
 from moonpad.explain.flags import env_remarks, flag_remarks
 from moonpad.explain.given_remedies import but_given, but_unused, without_unknown
 from moonpad.explain.grouping import Group, group
@@ -120,12 +120,17 @@ def _judged_rollout(script: Script) -> tuple[Judged, ...]:
 
 
 def _is_sketch(judged: Judged) -> bool:
-    """`vllm serve ... --enable-auto-tool-choice`: words about another command, with nothing wrong in them."""
+    """`vllm serve ... --enable-auto-tool-choice`, and options with sizes to fill in, `--data-parallel-size <N>`: words
+    about other commands, with nothing wrong in them."""
     told = any(finding.severity is not Severity.NOTE for finding in judged.findings)
-    return not told and bool(judged.sources) and all(_begins_open(command) for command in judged.sources)
+    return not told and bool(judged.sources) and all(_begins_open(each, judged.unknown) for each in judged.sources)
 
 
-def _begins_open(command: Command) -> bool:
+def _begins_open(command: Command, unknown: Set[str]) -> bool:
+    if is_fragment(command) and unknown & {*LAYOUT}:
+        return any(
+            word.text[:1] == "<" and word.text[-1:] == ">" and not stands_for_more(word) for word in command.argv
+        )
     return bool(command.argv) and command.argv[0].text in ELLIPSES
 
 

@@ -12,11 +12,12 @@ from msgspec import Struct
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
 from moonpad.engines.value_checks import ENDPOINT, SWITCHED, unresolved
-from moonpad.explain.commands import LIST_CUT, Command, Word, stands_for_more
+from moonpad.explain.commands import LIST_CUT, Command, Script, Word, stands_for_more
 from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, SIZES
 from moonpad.explain.open_arguments import OWN_ARGUMENTS
 from moonpad.explain.results import Remark, shortened
 from moonpad.explain.shell.cut_commands import AS_LABELLED, CUT
+from moonpad.explain.told_sizes import likely_sizes
 from moonpad.values.finding import Code
 
 CONTEXT: Final = "max_model_len"
@@ -89,8 +90,10 @@ def missing_pieces(
     return tuple(sorted(pieces, key=attrgetter("place")))
 
 
-def sentence(pieces: Sequence[Missing], line: CommandLine) -> str:
+def sentence(pieces: Sequence[Missing], line: CommandLine, command: Command, script: Script) -> str:
     """Why nothing is judged, and what a person can do."""
+    if command.argv and command.argv[0].text in LEFT_OUT:
+        return f"{command.argv[0].text} stands for the rest of the command: only what is written behind it is"
     keys = frozenset().union(*(piece.keys for piece in pieces))
     named = list(dict.fromkeys(piece.what for piece in pieces))
     several = bool(named[1:]) or named[0].startswith("the options ")
@@ -108,15 +111,16 @@ def sentence(pieces: Sequence[Missing], line: CommandLine) -> str:
     if example in ("pp", "dp", "ep") and example not in words and ((len(keys) > 1 and example == "pp") or only_more):
         return f"{lacks}: --set {example}=1 says that {'they hold' if several else 'it holds'} nothing of the layout"
     each = dict.fromkeys(next(iter(piece.keys)) for piece in pieces if len(piece.keys) == 1)
+    sizes = likely_sizes(command, script)
     if len(each) > 1 and each.keys() == keys:
-        return f"{lacks}: {' '.join(_set(name, others=each) for name in each)} supply them"
-    return f"{lacks}: {_set(example)} supplies {'one of them' if named[1:] else 'it'}"
+        return f"{lacks}: {' '.join(_set(name, sizes, others=each) for name in each)} supply them"
+    return f"{lacks}: {_set(example, sizes)} supplies {'one of them' if named[1:] else 'it'}"
 
 
-def _set(name: str, others: Collection[str] = ()) -> str:
+def _set(name: str, sizes: Mapping[str, int], others: Collection[str] = ()) -> str:
     """Beside tensor parallelism over all devices of a machine there is one replica: 8 of each would be 64 devices."""
     usual = "1" if name == "dp" and "tp" in others else "8"
-    return f"--set {name}={_EXAMPLES.get(name, usual)}"
+    return f"--set {name}={sizes.get(name) or _EXAMPLES.get(name, usual)}"
 
 
 def set_words(given: Mapping[str, str], line: CommandLine) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final
 
@@ -55,18 +55,33 @@ def _is_broken(line: int, script: Script) -> bool:
     return bool(below.strip()) and len(own) >= _TERMINAL and len(above) == len(own)
 
 
-def left_open(judged: Judged, script: Script) -> str:
-    """What conditions of the script add to its commands, and is not judged; "" where there is none."""
+def left_open(judged: Judged, script: Script) -> Iterator[str]:
+    """What conditions of the script add to its commands or put in the place of a value, and is not judged."""
     added = {
         (each.name, line, words): f"{shortened(words)} ({each.name}, {script.where(line)})"
         for command in judged.sources
         for each in command.left_open
         for line, words in each.added
     }
-    if not added:
-        return ""
-    more = f" and {len(added) - _MOST} more" if len(added) > _MOST else ""
-    return f"Judged without what conditions add: {', '.join([*added.values()][:_MOST])}{more}"
+    others: dict[str, dict[str, None]] = {}
+    for each in (each for command in judged.sources for each in command.left_open if each.at >= 0):
+        for line, words, switch in each.instead:
+            value = (
+                f"{shortened(words)} ({each.name}, " if words.startswith("-") else f"{each.name}={shortened(words)} ("
+            )
+            others.setdefault(switch, {})[f"{value}{script.where(line)})"] = None
+    if added:
+        yield f"Judged without what conditions add: {', '.join(_first([*added.values()]))}"
+    if others:
+        listed = [f"with {switch}: {', '.join(_first([*values]))}" for switch, values in others.items()]
+        yield f"Judged by the script's own defaults; {'; '.join(_first(listed))}"
+
+
+def _first(each: Sequence[str]) -> Sequence[str]:
+    """The first few, the last of them with the number of the others."""
+    if len(each) <= _MOST:
+        return each
+    return [*each[: _MOST - 1], f"{each[_MOST - 1]} and {len(each) - _MOST} more"]
 
 
 def misread(judged: Judged, script: Script) -> Problem | None:

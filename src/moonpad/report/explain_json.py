@@ -64,6 +64,13 @@ def _deployment(judged: Judged, script: Script) -> dict[str, Any]:
             for each in command.left_open
             for line, words in each.added
         ],
+        "otherwise": [
+            {"name": each.name, **_place(script, line), "words": printable(words), "switch": printable(switch)}
+            for command in judged.sources
+            for each in command.left_open
+            if each.at >= 0
+            for line, words, switch in each.instead
+        ],
         "settings": {name: value for name, value in as_dict(judged.settings).items() if value is not None}
         if judged.settings
         else None,

@@ -152,7 +152,8 @@ def _short(
     if judged.memory is not None:
         text.append_text(memory_bar(judged.memory, min(width, 100), ascii_only=ascii_only, legend=False))
         text.append_text(wrapped(memory_words(judged.memory), width, ""))
-    text.append_text(wrapped(left_open(judged, script), width, STYLES[Severity.NOTE]))
+    for sentence in left_open(judged, script):
+        text.append_text(wrapped(sentence, width, STYLES[Severity.NOTE]))
     changed = is_changed(judged, script)
     without = left_out_again(judged, before) if changed and corrected and misread(judged, script) is None else ""
     if without:
@@ -263,7 +264,8 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
             text.append_text(finding_text(remark.finding, width))
     text.append_text(mended_later(judged, width, frozenset(), {}, verbose=True))
     text.append_text(_memory(judged, width, ascii_only))
-    text.append_text(wrapped(left_open(judged, script), width, STYLES[Severity.NOTE]))
+    for sentence in left_open(judged, script):
+        text.append_text(wrapped(sentence, width, STYLES[Severity.NOTE]))
     if is_changed(judged, script):
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")
         text.append("\n".join("".join(f"  {row}\n" for row in rows) for rows in corrected_texts(judged, script)))

@@ -19,7 +19,7 @@ OWN_OR_EIGHT = 'if [[ -n "$count" ]]; then TP="$count"; else TP=8; fi'
         (f'TP=auto\n{FOUND}if [ "$TP" = auto ]; then\n  if [ -n "$count" ]; then TP=$count; fi\nfi\n', 8),
         ('TP=auto\nif [ "$TP" = auto ]; then TP=8; fi\n', 8),
         ('TP=auto\nif [[ -z "$TP" || "$TP" == auto ]]; then\n  TP=8\nfi\n', 8),
-        ('TP=4\nif [ "$TP" = auto ]; then TP=8; fi\n', None),
+        ('TP=4\nif [ "$TP" = auto ]; then TP=8; fi\n', 4),
         ('TP=4\nif [ "$MODE" = auto ]; then echo automatic; fi\n', 4),
     ],
 )

@@ -86,15 +86,13 @@ vllm serve moonshotai/Kimi-K2.6 "${{LAYOUT[@]}}" --trust-remote-code --max-model
         ("false", '[ "$SPREAD" = "true" ]', 8),
         ("false", '[[ "${SPREAD}" == "true" ]]', 8),
         ("no", "[ $SPREAD = yes ]", 8),
-        ("true", '[ "$SPREAD" = "true" ]', None),
-        ("false", '[ "$SPREAD" != "false" ]', None),
-        ("", '[ "$SPREAD" = "true" ]', None),
+        ("true", '[ "$SPREAD" = "true" ]', 1),
+        ("false", '[ "$SPREAD" != "false" ]', 8),
+        ("", '[ "$SPREAD" = "true" ]', 8),
         ("false", "some_program --asks", None),
     ],
 )
-def test_a_list_that_a_condition_replaces_holds_where_the_default_fails_it(
-    default: str, test: str, size: int | None
-) -> None:
+def test_a_list_that_a_condition_replaces_is_the_one_of_the_default(default: str, test: str, size: int | None) -> None:
     judged = ask_one(LISTS.format(default=default, test=test), "8xH200")
     known = judged.layout.tp if judged.layout is not None and not judged.unknown else None
     assert known == size

@@ -43,6 +43,13 @@ def noted(
     return Additions(behind, isinstance(value, tuple), tuple(dict.fromkeys(added)))
 
 
+def in_the_place(value: Word | tuple[Word, ...], switch: str) -> tuple[tuple[int, str, str], ...]:
+    """Of the value in another branch: its line and its words, and what switches it."""
+    words = (value,) if isinstance(value, Word) else value
+    text = " ".join(word.text for word in words).strip()
+    return ((words[0].line, text[:_LONGEST], switch),) if text and switch else ()
+
+
 def adds_to(token: Token, name: str) -> bool:
     """Whether an assignment keeps what the variable holds: `ARGS+=(…)`, `ARGS=("${ARGS[@]}" …)`."""
     first = token.segments[0]
@@ -54,10 +61,11 @@ def open_places(
     fields: Sequence[Sequence[Word]],
     additions: Mapping[str, Additions],
     lengths: Mapping[str, int],
+    instead: Mapping[str, tuple[tuple[int, str, str], ...]],
 ) -> tuple[LeftOpen, ...]:
     """Behind which words of a command such a variable stands. `fields` are the words of each token, `lengths` those of
     the variables now."""
-    if not additions:
+    if not additions and not instead:
         return ()
     places: list[LeftOpen] = []
     count = 0
@@ -67,6 +75,8 @@ def open_places(
             if (each := additions.get(name)) is not None:
                 known = each.behind if each.behind == lengths.get(name, -2) else -1
                 places.append(LeftOpen(count, name, _written(name, known, each.is_array), each.added))
+            if name in instead:
+                places.append(LeftOpen(count, name, "", (), instead[name][:_MOST]))
     return tuple(places)
 
 

@@ -1,12 +1,13 @@
 """Reads statements in their order, keeping variables, functions and files, and hands each command on. Runs nothing.
-Both sides of an `if` are read. A `for` over a written list is read once for each value (up to 32), with the value; a
-`while` once. A function is read where it is called, or at the end with its arguments unresolved.
+Both sides of an `if` are read, and behind it holds what the script's own defaults take. A `for` over a written list is
+read once for each value (up to 32), with the value; a `while` once. A function is read where it is called, or at the
+end with its arguments unresolved.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,31 +17,21 @@ from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budge
 from moonpad.explain.programs import base_name, runs_python
 from moonpad.explain.shell.bash_lexer import Lexer
 from moonpad.explain.shell.bash_parser import Branches, Compound, For, Function, Node, Parser, Simple
+from moonpad.explain.shell.branch_reading import is_over_arguments, read_branches, read_conditional
 from moonpad.explain.shell.called_scripts import arguments_of, give_of_outer, read_sourced, script_of, sourced
 from moonpad.explain.shell.conditional_words import open_places
+from moonpad.explain.shell.default_branches import TESTS, Defaults, joined, set_in
 from moonpad.explain.shell.earlier_blocks import EarlierBlocks
 from moonpad.explain.shell.escaped_dollars import with_variables
 from moonpad.explain.shell.expansion import Expander, assignment_of, with_program
 from moonpad.explain.shell.fed_shells import reads_heredoc
 from moonpad.explain.shell.loops import loop_values, reads_arguments
-from moonpad.explain.shell.scope import Layer, Scope, size_of, unresolved
+from moonpad.explain.shell.scope import Scope, unresolved
 from moonpad.explain.shell.sentences import as_spoken, is_sentence
 from moonpad.explain.shell.shell_builtins import run_builtin
 from moonpad.explain.shell.shell_files import add_file, here_manifest
 from moonpad.explain.shell.shell_output import output_of, written_by
-from moonpad.explain.shell.shell_tests import (
-    TESTS,
-    asked_by,
-    asked_for,
-    chosen,
-    demanded,
-    ends,
-    fails_by_default,
-    lacking_in,
-    leaves,
-    tested_files,
-    tested_values,
-)
+from moonpad.explain.shell.shell_tests import asked_by, lacking_in, leaves
 from moonpad.explain.shell.tokens import Here, Token
 from moonpad.explain.shell.wrappers import Peeled, peel
 from moonpad.explain.source_text import InputText, Problems, Source
@@ -88,6 +79,8 @@ class ScriptState:
     heading: str | None = None
     arms: list[tuple[int, int]] = field(default_factory=list)
     """The branches that are being read: the condition's number, and which of its branches."""
+    aside: int = 0
+    """How many of the conditions around fail by the script's own defaults."""
     conditions: dict[int, tuple[int, object]] = field(default_factory=dict)
     """By the identity of their branches, their numbers (a condition that is read again in a loop keeps its own) and the
     branches themselves, so that no other ones get that identity."""
@@ -132,6 +125,7 @@ class Shell:
     paid: bool = False
     """Whether this is read again, and costs budget."""
     expander: Expander = field(init=False)
+    defaults: Defaults = field(init=False)
     functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
     called: list[str] = field(default_factory=list)
     ever_called: set[str] = field(default_factory=set)
@@ -139,6 +133,8 @@ class Shell:
     after_test: bool = False
     tested: tuple[Token, ...] = ()
     """The words of that test."""
+    tested_by_default: bool | None = None
+    """Whether it holds by the script's own defaults."""
     piped: Here | Word | None = None
     left_open: tuple[LeftOpen, ...] = ()
     """What conditions add to this command."""
@@ -147,6 +143,7 @@ class Shell:
 
     def __post_init__(self) -> None:
         self.expander = Expander(self.source, self.scope, self.state.budget, lambda part: output_of(self, part))
+        self.defaults = Defaults(self.expander)
 
     def read(self, *, substitutions: bool = False, indent: int = 0) -> None:
         """Raises UsageError beyond the limits."""
@@ -206,35 +203,22 @@ class Shell:
         self.state.budget.work(8, "its statements")
         if self.paid:
             self.state.budget.spend(1, 0)
-        after_test = False
+        after_test, holds = False, None
         match node:
             case Simple(words):
-                conditional = node.connector == "||" or (node.connector == "&&" and self.after_test)
-                if conditional:
-                    if leaves([node]):
-                        asked_by(lacking_in(self.tested, node.connector == "&&"), self.scope)
-                    self.scope.push()
-                self._simple(node)
-                if conditional:
-                    lacking = lacking_in(self.tested, node.connector == "&&")
-                    with self.scope.asking(frozenset(), tested_files([Simple(self.tested)])):
-                        self._join([self.scope.pop()], exhaustive=False, defaults=lacking)
+                own = self.defaults.test(node)  # by what is known before it
+                if node.connector == "||" or (node.connector == "&&" and self.after_test):
+                    read_conditional(self, node)
+                else:
+                    self.simple(node)
                 after_test = not words or words[0].text in TESTS
+                holds = joined(self.tested_by_default, node.connector, own)
                 self.tested = words if after_test else ()
             case For():
                 self._for(node)
-            case Branches(conditions):
-                if reads_arguments(self, node):
-                    return
-                self.statements(conditions)
-                asked_for(node, self.scope)
-                if (body := chosen(node, self.scope, self.expander.fields)) is not None:
-                    self.statements(body)
-                    return
-                tests = [lacking_in(node.words, True) for node in conditions if isinstance(node, Simple)]
-                with self.scope.asking(tested_values(conditions, self.scope), tested_files(conditions)):
-                    self._branches(node, frozenset().union(*tests))
-                self._demand(node)
+            case Branches():
+                if not reads_arguments(self, node):
+                    read_branches(self, node)
             case Function(name, body):
                 self.functions[name] = body
             case Compound(body, subshell):
@@ -242,7 +226,7 @@ class Shell:
                     asked_by(lacking_in(self.tested, True) | lacking_in(self.tested, False), self.scope)
                 with self._layer() if subshell else nullcontext():
                     self.statements(body)
-        self.after_test = after_test
+        self.after_test, self.tested_by_default = after_test, holds
 
     @contextmanager
     def _layer(self) -> Iterator[None]:
@@ -251,44 +235,25 @@ class Shell:
         yield
         self.scope.pop()
 
-    def _branches(self, node: Branches, defaults: Collection[str]) -> None:
-        bodies, unlike = node.bodies, fails_by_default(node, self.scope)
-        layers = []
-        condition, _ = self.state.conditions.setdefault(id(bodies), (len(self.state.conditions), bodies))
-        for arm, body in enumerate(bodies):
-            self.scope.push()
-            self.state.arms.append((condition, arm))
-            self.statements(body)
-            self.state.arms.pop()
-            layers.append(self.scope.pop(but_lists=unlike))
-        left = [layer for layer, body in zip(layers, bodies, strict=True) if not leaves(body)]
-        self._join(left or layers, node.exhaustive, defaults)
-
-    def _demand(self, node: Branches) -> None:
-        """`if [ "$TP" -ne 8 ]; then exit 1; fi`: behind it TP is 8."""
-        first = node.conditions[0] if node.conditions else None
-        if len(node.conditions) != 1 or len(node.bodies) != 1 or not isinstance(first, Simple) or not ends(node):
-            return
-        if (demand := demanded(first.words)) is not None and self.scope.is_open(demand[0]):
-            self.scope.set(demand[0], next(iter(self.expander.fields(demand[1])), Word("")))
-
-    def _join(self, layers: Sequence[Layer], exhaustive: bool, defaults: Collection[str]) -> None:
-        self.state.budget.work(sum(map(size_of, layers)), "its conditions")
-        self.scope.join(layers, exhaustive, defaults)
-
     def _for(self, node: For) -> None:
         values = loop_values(self, node)
         if not values or len(values) > LOOP_VALUES or self.passes * len(values) > LOOP_PASSES:
             values = [unresolved(node.name, tuple(values))]
         paid, passes, arguments = self.paid, self.passes, self.scope.arguments
         self.passes *= len(values)
-        for number, value in enumerate(values):
-            self.paid = paid or number > 0
-            self.scope.set(node.name, value)
-            self.statements(node.body)
+        known, given = len(values) > 1 or not values[0].unresolved, is_over_arguments(node, self.scope)
+        if given:
+            self.scope.push()
+        with self.defaults.inside_loop(frozenset() if known else set_in(node.body)):
+            for number, value in enumerate(values):
+                self.paid = paid or number > 0
+                self.scope.set(node.name, value)
+                self.statements(node.body)
+        if given:
+            self.scope.join([self.scope.without_known(self.scope.pop())], exhaustive=False)
         self.paid, self.passes, self.scope.arguments = paid, passes, arguments
 
-    def _simple(self, node: Simple) -> None:
+    def simple(self, node: Simple) -> None:
         count = next((at for at, token in enumerate(node.words) if assignment_of(token) is None), len(node.words))
         assignments, tokens = node.words[:count], node.words[count:]
         if not tokens:
@@ -299,7 +264,7 @@ class Shell:
             return
         fields = [self.expander.fields(token) for token in tokens]
         words = [word for own in fields for word in own]
-        self.left_open = open_places(tokens, fields, self.scope.additions, self.scope.lengths)
+        self.left_open = open_places(tokens, fields, self.scope.additions, self.scope.lengths, self.scope.instead)
         if self.paid:
             self.state.budget.spend(len(words), sum(len(word.text) for word in words))
         here = next((redirect.here for redirect in reversed(node.redirects) if redirect.here), None)
@@ -385,6 +350,7 @@ class Shell:
                 comments=tuple(dict.fromkeys((*self.comments, *node.comments))),
                 line=peeled.words[0].line if peeled.words else 0,
                 arms=tuple(self.state.arms),
+                aside=self.state.aside > 0,
                 choices=self.scope.choices_in(peeled.argv),
                 left_open=tuple(replace(each, at=each.at - len(peeled.prefix)) for each in self.left_open),
             )

@@ -6,11 +6,12 @@ import re
 from collections import ChainMap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from moonpad.engines.value_checks import ENDPOINT, SWITCHED
 from moonpad.explain.commands import Word
 from moonpad.explain.input_limits import EXPORTED, too_large
-from moonpad.explain.shell.conditional_words import Additions, adds_to, noted
+from moonpad.explain.shell.conditional_words import Additions, adds_to, in_the_place, noted
 from moonpad.explain.shell.tokens import Token
 from moonpad.values.records import replace
 
@@ -23,6 +24,14 @@ _PRINTED = re.compile(r"(?<![\w$.(-])([A-Za-z_]\w*)=")
 """`TP=8` in what a command prints: not in front of the command that is run."""
 Layer = tuple[Mapping[str, Value], Mapping[str, Value]]
 """The variables and the exports that one branch has set."""
+
+
+class Other(NamedTuple):
+    """A branch that the script's own defaults do not take."""
+
+    variables: Mapping[str, Value]
+    switch: str
+    """What a person sets for it, `SPREAD=true`."""
 
 
 class Scope:
@@ -57,6 +66,9 @@ class Scope:
         """Variables that are one thing or another, as a condition says → the options that any of them holds."""
         self.additions: dict[str, Additions] = {}
         """Variables to which a condition adds words that are not in their values."""
+        self.instead: dict[str, tuple[tuple[int, str, str], ...]] = {}
+        """Variables that have another value where a branch runs that the script's own defaults do not take → line,
+        value and what switches it."""
         self._outer_arguments: list[tuple[Word, ...] | None] = []
 
     def set(self, name: str, value: Value, *, export: bool = False) -> None:
@@ -67,8 +79,9 @@ class Scope:
 
     def assign(self, token: Token, name: str, value: Value, *, export: bool) -> None:
         """As the assignment of the token does."""
-        if name in self.additions and not adds_to(token, name):
-            del self.additions[name]
+        if not adds_to(token, name):
+            self.additions.pop(name, None)
+            self.instead.pop(name, None)
         self.set(name, value, export=export)
 
     def give(self, name: str, value: Word) -> None:
@@ -125,14 +138,44 @@ class Scope:
         self.exports.maps.insert(0, {})
         self._outer_arguments.append(self.arguments)
 
-    def pop(self, *, but_lists: bool = False) -> Layer:
-        """What the branch has set; `but_lists`: without lists that are known before it, of a branch that does not run
-        by default."""
+    def pop(self) -> Layer:
+        """What the branch has set."""
         self.arguments = self._outer_arguments.pop()
-        variables, exports = self.variables.maps.pop(0), self.exports.maps.pop(0)
-        before = {name: self.variables.get(name) for name in variables} if but_lists else {}
-        known = {name for name, value in before.items() if isinstance(value, tuple) and is_known(value)}
-        return {name: value for name, value in variables.items() if name not in known}, exports
+        return self.variables.maps.pop(0), self.exports.maps.pop(0)
+
+    def take(self, layer: Layer, others: Sequence[Other]) -> None:
+        """After branches of which the script's own defaults take one: what that sets holds. What another adds, or puts
+        in the place of a value, is noted; options in a variable that only others set are not there."""
+        for name, value in layer[0].items():
+            if not _is_argument(value) or (name in self.variables and self.is_open(name)):
+                self.variables[name] = value
+                self.choices.pop(name, None)
+        self.exports.update(layer[1])
+        for other in others:
+            for name, value in other.variables.items():
+                before = self.variables.get(name)
+                if before is None and not _is_options(value):
+                    continue
+                if before is None:
+                    self.variables[name] = before = (
+                        () if isinstance(value, tuple) else replace(value, text="", pieces=())
+                    )
+                if text_of(value) == text_of(before):
+                    continue
+                if _extends(value, before) or (not text_of(before) and _is_options(value)):
+                    if is_known(before):
+                        self.additions[name] = noted(self.additions.get(name), before, [value])
+                else:
+                    self.instead[name] = (*self.instead.get(name, ()), *in_the_place(value, other.switch))
+
+    def without_known(self, layer: Layer) -> Layer:
+        """Without variables that have a value before it: of a loop over arguments, which a script has none of where
+        nobody calls it."""
+        known = {
+            name for name in layer[0] if not self.is_open(name) and text_of(self.variables[name]) not in ("", *_NONE)
+        }
+        variables, exports = ({name: each[name] for name in each if name not in known} for each in layer)
+        return variables, exports
 
     @contextmanager
     def asking(self, values: frozenset[str], places: frozenset[str]) -> Iterator[None]:
@@ -289,6 +332,10 @@ def _switches(name: str, words: Sequence[Word]) -> bool:
 
 def _is_switch(text: str) -> bool:
     return SWITCHED.fullmatch(text) is not None or ENDPOINT.fullmatch(text) is not None
+
+
+def _is_options(value: Value) -> bool:
+    return text_of(value).lstrip().startswith("-")
 
 
 def _extends(value: Value, before: Value) -> bool:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 from moonpad.explain.commands import Piece, Word, concatenated, join_words
 from moonpad.explain.shell.bash_lexer import Lexer
 from moonpad.explain.shell.bash_parser import Branches, Compound, Node, Parser, Simple
+from moonpad.explain.shell.default_branches import TESTS
 from moonpad.explain.shell.expansion import Expander, assignment_of
+from moonpad.explain.shell.printed_formats import formatted
 from moonpad.explain.shell.printed_json import PYTHONS, printed_json
-from moonpad.explain.shell.shell_tests import TESTS
 from moonpad.explain.shell.tokens import LiteralText, Opaque
 from moonpad.explain.source_text import Problems, Source
 
@@ -51,7 +52,7 @@ def output_of(shell: Shell, part: Opaque) -> Word | None:
     if match[1] in ("command", "which", "type") and (located := _LOCATES.fullmatch(part.name)) is not None:
         place = shell.source.origin(part.start + located.start(1), part.start + located.end(1))
         return Word(located[1], pieces=(Piece(0, len(located[1]), *place),))
-    if match[1] not in shell.functions and not (match[1] in ("cat", *PYTHONS) and "<<" in inner):
+    if match[1] not in (*shell.functions, "printf") and not (match[1] in ("cat", *PYTHONS) and "<<" in inner):
         return None
     place = shell.source.origin(part.start + 2, part.end - 1)
     source = Source.inside(Word(inner, pieces=(Piece(0, len(inner), *place),)), shell.state.text)
@@ -70,6 +71,8 @@ def output_of(shell: Shell, part: Opaque) -> Word | None:
         text = printed_json(expander.here(here), shell.scope.variables)
     elif words and words[0].text in shell.functions:
         text = _of_function(shell, words, echoes=True)
+    elif words and words[0].text == "printf" and not nodes[0].redirects:
+        text = formatted(words[1:])
     if text is None:
         return None
     shell.state.budget.spend(1, len(text.text))

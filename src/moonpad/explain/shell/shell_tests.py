@@ -2,55 +2,17 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
-from moonpad.explain.commands import Word, whole_number
+from moonpad.explain.commands import Word
 from moonpad.explain.shell.bash_parser import Branches, Node, Simple
+from moonpad.explain.shell.default_branches import TESTS
 from moonpad.explain.shell.scope import Scope, unresolved
-from moonpad.explain.shell.tokens import LiteralText, Opaque, Token, Variable
+from moonpad.explain.shell.tokens import LiteralText, Token, Variable
 
-_COMPARED: Final[Mapping[str, Callable[[int, int], bool]]] = {
-    **{"-eq": operator.eq, "-ne": operator.ne, "-lt": operator.lt, "-le": operator.le},
-    **{"-gt": operator.gt, "-ge": operator.ge},
-}
-TESTS: Final = frozenset({"[", "[[", "test"})
 _ON_DISK: Final = frozenset({"-e", "-f", "-d", "-s", "-r", "-L", "-h"})
-
-
-def chosen(node: Branches, scope: Scope, fields: Callable[[Token], Sequence[Word]]) -> Sequence[Node] | None:
-    """The body that runs, where what is known decides it; None where any may."""
-    if node.subject is not None:
-        return _of_case(node, node.subject, scope, fields)
-    first = node.conditions[0] if len(node.conditions) == 1 else None
-    if not isinstance(first, Simple):
-        return None
-    holds = decided(first.words, scope)
-    if holds is None:
-        holds = compared(first.words, [word for token in first.words for word in fields(token)], scope)
-    if holds is None:
-        return None
-    return node.bodies[0] if holds else node.bodies[1] if len(node.bodies) > 1 else ()
-
-
-def _of_case(
-    node: Branches, subject: Token, scope: Scope, fields: Callable[[Token], Sequence[Word]]
-) -> Sequence[Node] | None:
-    """Of `case "$NAME" in`, where what starts the shell has given it the variable."""
-    names = {segment.name for segment in subject.segments if isinstance(segment, Variable)}
-    values = fields(subject) if names and names <= scope.decides else ()
-    if len(values) != 1 or values[0].unresolved or not all(isinstance(part, Variable) for part in subject.segments):
-        return None
-    for pattern, body in zip(node.patterns, node.bodies, strict=False):
-        alternatives = [each.strip("() \t\"'") for each in pattern.split("|")]
-        if any(fnmatchcase(values[0].text, each) for each in alternatives):
-            return body
-        if any("$" in each for each in alternatives):
-            return None
-    return ()
 
 
 def decided(words: Sequence[Token], scope: Scope) -> bool | None:
@@ -65,23 +27,6 @@ def decided(words: Sequence[Token], scope: Scope) -> bool | None:
     value = scope.variables.get(variable.name)
     known = isinstance(value, Word) and value.text != "" and not value.unresolved
     return inner[0].text == "-n" if known else None
-
-
-def compared(tokens: Sequence[Token], words: Sequence[Word], scope: Scope) -> bool | None:
-    """Whether `[ "$NAME" = value ]` or `[ $NAME -eq 0 ]` holds, where what starts the shell has given it all its
-    variables; None for every other test, also for variables that the script sets: people change those."""
-    names = {segment.name for token in tokens for segment in token.segments if isinstance(segment, Variable)}
-    opaque = any(isinstance(segment, Opaque) for token in tokens for segment in token.segments)
-    inner = [word for word in words if word.text not in TESTS and word.text not in ("]", "]]")]
-    if not names or not names <= scope.decides or opaque or len(inner) != 3 or any(word.unresolved for word in inner):
-        return None
-    first, sign, second = (word.text for word in inner)
-    if sign in ("=", "==", "!="):
-        return (first == second) == (sign != "!=") if not set(second) & set("*?[") else None
-    numbers = whole_number(first), whole_number(second)
-    if sign not in _COMPARED or numbers[0] is None or numbers[1] is None:
-        return None
-    return _COMPARED[sign](numbers[0], numbers[1])
 
 
 def lacking_in(words: Sequence[Token], holds: bool) -> frozenset[str]:
@@ -114,20 +59,6 @@ def tested_values(conditions: Iterable[Node], scope: Scope) -> frozenset[str]:
             if text and isinstance(segment, Variable) and isinstance(value, Word) and value.text == text:
                 names.add(segment.name)
     return frozenset(names)
-
-
-def fails_by_default(node: Branches, scope: Scope) -> bool:
-    """Whether the one body of a condition is for another value than the one that the script has by default:
-    `[ "$SPREAD" = true ]` behind `SPREAD=${SPREAD:-false}`."""
-    first = node.conditions[0] if len(node.conditions) == len(node.bodies) == 1 and not node.loops else None
-    inner = [word for word in first.words if word.text not in TESTS | {"]", "]]"}] if isinstance(first, Simple) else []
-    if len(inner) != 3 or inner[1].text not in ("=", "==") or len(inner[0].segments) != 1:
-        return False
-    variable, given = inner[0].segments[0], inner[2].segments
-    text = "".join(part.text for part in given if isinstance(part, LiteralText))
-    value = scope.variables.get(variable.name) if isinstance(variable, Variable) else None
-    literal = bool(text) and all(isinstance(part, LiteralText) for part in given) and not set(text) & set("*?[")
-    return literal and isinstance(value, Word) and value.text not in ("", text) and not value.unresolved
 
 
 def tested_files(conditions: Iterable[Node]) -> frozenset[str]:

@@ -23,6 +23,7 @@ from moonpad.explain.checks.shell.line_slips import slips_of_lines
 from moonpad.explain.checks.shell.lone_quotes import lone_quote
 from moonpad.explain.checks.shell.misspelt_devices import misspelt_file, misspelt_vendor
 from moonpad.explain.checks.shell.misspelt_variables import misspelt_variable, words_in_another_order
+from moonpad.explain.checks.shell.options_left_unused import left_unused
 from moonpad.explain.checks.shell.outer_variables import filled_in_outside
 from moonpad.explain.checks.shell.overridden_devices import built_for_another_device, overridden_device
 from moonpad.explain.checks.shell.plain_slips import PLAIN_SLIPS
@@ -135,6 +136,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     start_patience,
     server_before_server,
     arguments_filled_early,
+    left_unused,
     *BASH_WORDS,
     *REMOTE_LINES,
 )
