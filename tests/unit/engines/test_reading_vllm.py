@@ -195,7 +195,7 @@ def test_what_is_served_beside_the_model() -> None:
         ("--enable-lora", Settings(max_loras=1)),
         ("--cpu-offload-gb 0", Settings()),
         ("--cpu-offload-gb nan --kv-offloading-size -3", Settings()),
-        ("--speculative-config.method dflash --speculative-config.num_speculative_tokens 7", Settings(draft_tokens=7)),
+        ("--speculative-config.method dflash --speculative-config.num_speculative_tokens 7", Settings()),
         ("--speculative-config.method ngram --speculative-config.num_speculative_tokens 7", Settings()),
         (
             "--speculative-config.method eagle3 --speculative-config.model 7 "

@@ -16,7 +16,7 @@ PRINTED = '$(\n  printf \\\n    \'{"model":"%s","n":7}\' \\\n    "$DRAFT"\n)'
 def as_bash_reads(word: str) -> str:
     """The one argument that bash makes of it."""
     script = f'DRAFT=/m/draft PORT=8000 LEADER=node-0; set -- {word}; echo -n "$#:$1"'
-    return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(["bash", "-c", script, "bash", "/m/draft"], capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,9 @@ def test_word_is_read_again(word: str, unresolved: set[str], read: str) -> None:
 
 
 def test_draft_of_a_variable_that_is_printed_over_lines() -> None:
+    printed = PRINTED.replace('"n"', '"num_speculative_tokens"')
     text = (
-        f'DRAFT=$1\nCONFIG="{PRINTED}"\n'
+        f'DRAFT=$1\nCONFIG="{printed}"\n'
         "vllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8 --trust-remote-code --enable-expert-paralel \\\n"
         '  --speculative-config "$CONFIG"\n'
     )
@@ -45,7 +46,7 @@ def test_draft_of_a_variable_that_is_printed_over_lines() -> None:
     (config,) = [row.strip().removesuffix(" \\") for row in typed if "--speculative-config" in row]
     count, _, value = as_bash_reads(config.partition(" ")[2]).partition(":")
     assert count == "1"
-    assert json.loads(value) == {"model": "/m/draft", "n": 7}
+    assert json.loads(value) == {"model": "/m/draft", "num_speculative_tokens": 7}
 
 
 def test_variable_is_not_set_to_itself() -> None:

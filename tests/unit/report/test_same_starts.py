@@ -40,7 +40,7 @@ def test_what_is_left_out_again_is_named_alone() -> None:
 
 def test_a_correction_that_does_more_is_shown() -> None:
     starts = [SERVE.format(size, f"--disable-log-requests {PARSERS}") for size in (8, 4)]
-    other = SERVE.format(2, f"--disable-log-requests --kv-cache-dtype fp8_e5m2 {PARSERS}")
+    other = SERVE.format(8, f"--disable-log-requests --kv-cache-dtype fp8_e5m2 {PARSERS}")
     plain = shown(OLD + FENCE.format(*starts, other))
     assert plain.count("Corrected vllm serve") == 2
 
