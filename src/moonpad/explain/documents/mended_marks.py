@@ -33,11 +33,12 @@ def with_marks_mended(text: str) -> str:
 
 def _without_open_marks(text: str) -> str:
     """Blanks in the place of a backslash above a fence that opens, where a person left the last one of a command, and
-    of both marks around code that begins its line and ends in a later one."""
+    of both marks around code that begins its line and ends in a later one, in a text without fences."""
     if "`" not in text and "~~~" not in text:
         return text
     lines = text.split("\n")
     outside, opened, substituted = True, -1, False
+    document = any(map(_FENCE.match, lines))  # whose code in sentences is read as such
     for number, line in enumerate(lines):
         if _FENCE.match(line):
             if outside and number and (goes_on := _GOES_ON.search(lines[number - 1])):
@@ -47,7 +48,7 @@ def _without_open_marks(text: str) -> str:
             lines[opened] = _blank(lines[opened], lines[opened].index("`"))
             lines[number] = _blank(line, line.index("`")) if "`" in line else line
             opened = -1
-        if outside and opened < 0 and len(line) < _LONGEST and lines[number].count("`") == 1:
+        if outside and not document and opened < 0 and len(line) < _LONGEST and lines[number].count("`") == 1:
             if _SPAN.match(line):
                 opened = number
             elif substituted or "=`" in line:  # what a command of a script prints
