@@ -40,7 +40,7 @@ def test_each_check_has_its_evidence() -> None:
     ("text", "where", "code", "severity"),
     [
         (f"# vLLM 0.9.2\n{K2} --tool-call-parser kimi_k2 -tp 16", "--tool-call-parser", Code.INVALID_VALUE, "error"),
-        (f"# vLLM 0.9.1\n{K2} -tp 16", "engine", Code.UNSUPPORTED_FORMAT, "error"),
+        (f"# vLLM 0.9.1\n{K2} -tp 16", "engine", Code.UNSUPPORTED_FORMAT, "warning"),
         (f"{K2} -tp 16 --served-model-name kimi-k2.6", "--served-model-name", Code.MODEL_NAME, "warning"),
         ("vllm serve moonshotai/Kimi-K2-Instruct -tp 16", "--trust-remote-code", Code.MISSING_FLAG, "note"),
         (K2, "--tensor-parallel-size", Code.DOES_NOT_FIT, "warning"),

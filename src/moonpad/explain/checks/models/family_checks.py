@@ -46,7 +46,8 @@ _MOST_LINES: Final = 2000
 
 
 def model_release(case: Case) -> Iterator[Remark]:
-    """Where the devices are known, the rule of this name says it."""
+    """Where the devices are known, the rule of this name says it. What a publisher asks for is a warning: older releases
+    may know the layers all the same."""
     if case.version and (configuration := stand_in(case)) is not None:
         for finding in model_version(configuration):
             if fork := case.commands[0].fork:  # its maker may have added the model to an older release
@@ -54,7 +55,9 @@ def model_release(case: Case) -> Iterator[Remark]:
                 yield Remark(replace(finding, severity=Severity.NOTE, message=message, remedy=""), None)
                 continue
             runs = case.commands[0].serves  # by the text: then another release is there than it names
-            yield Remark(replace(finding, severity=Severity.WARNING) if runs else finding, None)
+            asked = configuration.architecture.model_type in configuration.engine.asked_versions
+            level = Severity.WARNING if runs or asked else Severity.ERROR
+            yield Remark(replace(finding, severity=level), None, ends_start=asked and not runs)
 
 
 def served_name(case: Case) -> Iterator[Remark]:
