@@ -34,6 +34,7 @@ _NOT_ALL: Final = re.compile(
     r"|gguf|quip|squeeze|[123](?:\.\d+)?-?bit|[123]bpw|encoder|embed"
 )
 """Parts of a model, and formats with less than four bits a weight or that no engine's figure is known of."""
+_FOUR_BITS: Final = 0.5
 _ROUNDED: Final = 0.9
 """A name rounds: `8b` has been 7.6."""
 _REPOSITORY: Final = re.compile(r"([\w.-]+)/[\w.-]+/?", re.ASCII)
@@ -185,15 +186,17 @@ def least_bytes(model: OtherModel, written: str) -> int:
     return int(least * model.billions * 1e9)
 
 
-def least_bytes_by_name(written: str, *, of_plain: float = 1.0) -> int:
+def least_bytes_by_name(written: str, *, of_plain: float | None = None) -> int:
     """Of the weights of a repository or a folder that is in no table, where its name says how many billions they are:
-    `of_plain` bytes each, one since some publish FP8 under a plain name, half of one where the name says four bits. 0:
-    the name does not say."""
+    `of_plain` bytes each, one since some publish FP8 under a plain name, half of one where the name says four bits, and
+    of a folder, which may hold any. 0: the name does not say."""
     name = _last_part(written)
     sizes = [float(count) * (1e12 if unit == "t" else 1e9) for count, unit in _COUNTS.findall(name)]
     if _NAMED.search(name) is None or len(sizes) != 1 or _NOT_ALL.search(name):
         return 0
     widths = [_width(form) for form in _FORMAT.findall(name)]
+    if of_plain is None:
+        of_plain = 1.0 if _REPOSITORY.fullmatch(written) is not None else _FOUR_BITS
     return int(min((of_plain, *widths)) * sizes[0] * _ROUNDED)
 
 

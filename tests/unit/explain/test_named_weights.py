@@ -29,7 +29,7 @@ def _findings(text: str) -> list[Finding]:
         ("acme/Foo-70B-lora", 0),
         ("acme/Foo-70B-vs-8B", 0),
         ("acme/Foo-8x7B", 0),
-        ("/models/Foo-70B", 0),  # whatever weights the folder holds
+        ("/models/Foo-70B", 31.5),  # in four bits, whatever weights the folder holds
         ("acme/Foo", 0),
     ],
 )

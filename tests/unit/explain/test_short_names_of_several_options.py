@@ -27,7 +27,8 @@ def argparse_refuses(written: str, options: tuple[str, ...]) -> bool:
 @pytest.mark.parametrize("version", ["", "0.5.10", "0.5.23"])
 def test_it_is_refused_and_written_out(version: str) -> None:
     assert argparse_refuses("--pp", BEGIN_SO)
-    judged = ask_one(f"{START} --pp 2\n", on="2x8xH200", version=version)
+    nodes = "--nnodes 2 --node-rank 0 --dist-init-addr 10.0.0.1:20000"
+    judged = ask_one(f"{START} --pp 2 {nodes}\n", on="2x8xH200", version=version)
     told = [remark for remark in judged.remarks if remark.finding.where == "--pp" and remark.edits]
     assert [remark.finding.remedy for remark in told] == ["write --pp-size"]
     assert not any(map(usual, told))

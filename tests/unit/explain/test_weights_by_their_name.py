@@ -16,7 +16,7 @@ def too_much(text: str, on: str = "") -> list[Finding]:
 @pytest.mark.parametrize(
     ("start", "on", "count"),
     [
-        ("vllm serve /models/Tulip-Chat-235B -tp 2", "2xH100", 1),
+        ("vllm serve /models/Tulip-Chat-235B -tp 1", "1xH100", 1),
         ("vllm serve /models/Tulip-Chat-235B -tp 8", "8xH100", 0),
         ("vllm serve acme/Tulip-1T -tp 8", "8xH100", 1),
         ("vllm serve acme/Tulip-397B-A17B-AWQ -tp 2", "2xH100", 1),

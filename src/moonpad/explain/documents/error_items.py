@@ -25,7 +25,7 @@ _OF_A_PERSON: Final = re.compile(
 )
 _OF_A_REPORT: Final = re.compile(
     r"\b(?:bug|happen\w*|actual|observed|symptoms?|logs?|outputs?|issues?|problems?|results?|environment|reproduc\w*|steps"
-    r"|expected|fail\w*|ends?|crash\w*|gets?|got|sees?|saw|shows?)\b|现象|复现|报错|日志",
+    r"|expected|fail\w*|ends?|crash\w*|gets?|got|sees?|saw|shows?)\b|现象|复现|报错|日志|passiert|geschah|случил|произош",
     re.IGNORECASE,
 )
 """Of a heading or a sentence above a list in what somebody reports."""

@@ -58,7 +58,8 @@ def folder_beside(case: Case) -> Iterator[Remark]:
         return
     if any(_names(model, text) for number, text in _other_lines(case)):
         return
-    if any(word.text.partition("=")[2].startswith(folder) or word.text.startswith(folder) for word in _words(case)):
+    given = (text for word in _words(case) for text in (word.text, word.text.partition("=")[2]))
+    if any(f"{text}/".startswith(f"{folder}/") for text in given):
         return  # another option reads it
     message = f"{shortened(model)} is served, and the weights are downloaded into {shortened(folder)} "
     message += f"({case.script.where(download.line)}): the engine takes a folder that is not there for the name of a "

@@ -72,9 +72,9 @@ def _is_renamed(case: Case) -> bool:
 def _requests_of_ranks(case: Case, ranks: int) -> Iterator[Remark]:
     """`--max-running-requests 8` over eight ranks of attention is one for each."""
     place, most = case.option(_MOST_REQUESTS), case.size(_MOST_REQUESTS)
-    if place is None or ranks < 2 or most < 1 or most // ranks >= _FEW:
-        return
-    each = max(1, most // ranks)
+    each = most // ranks if ranks > 1 else 0
+    if place is None or not 0 < each < _FEW:
+        return  # none for a rank ends the start, which a row of refusals says
     message = (
         f"{most} requests over {ranks} data-parallel ranks of attention are {each} for each: the number is shared out"
     )
