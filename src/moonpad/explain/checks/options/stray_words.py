@@ -209,7 +209,7 @@ def _without_dashes(word: Word, at: int, book: Rulebook) -> Iterator[Remark]:
     option = book.options.named(bare) if _OPTION_NAME.fullmatch(name) else None
     if option is None or (equals and word.unresolved):
         return
-    written = (bare, value) if equals else (bare,)
+    written: tuple[str, ...] = (bare, value) if equals else (bare,)
     if equals and option.kind == "flag" and option.nargs != "?":
         _, instead = without_value(bare, value, book, at, 1)
         written = instead[0].words if instead else (bare,)
