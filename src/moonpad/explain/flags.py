@@ -36,7 +36,7 @@ from moonpad.explain.meeting_options import meeting_remarks
 from moonpad.explain.misspelt_options import misspelt_remarks
 from moonpad.explain.misspelt_variables import counts_on, under_name, with_meant_name
 from moonpad.explain.nearest_names import RENAMED, alike_first, declared_like, name_meant, nearest_name
-from moonpad.explain.negated_options import switched_off
+from moonpad.explain.negated_options import switched_off, without_value
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import later_taking, later_with
 from moonpad.explain.results import FILL_IN, Edit, FileEdit, Remark, make_remark, shortened
@@ -233,7 +233,9 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             message, remedy = f"{written} needs a value", f"write {written} {given}" if given else "give it one"
             yield error(Code.INVALID_VALUE, written, message, remedy, edits=with_it)
         case "unexpected-value":
-            yield error(Code.INVALID_VALUE, written, f"{written} takes no value", "leave the value out")
+            given = words[option.index].partition("=")[2]
+            remedy, edits = without_value(option.flag or written, given, book, option.index, option.length)
+            yield error(Code.INVALID_VALUE, written, f"{written} takes no value", remedy, edits=edits)
         case "invalid-value":
             given = " ".join(option.value) if isinstance(option.value, tuple) else str(option.value)
             known = book.options.named(option.flag) if option.flag else None

@@ -37,6 +37,7 @@ from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, as_commands, is_fragmen
 from moonpad.explain.flags import env_remarks, flag_remarks
 from moonpad.explain.given_remedies import but_given, but_unused, without_unknown
 from moonpad.explain.grouping import Group, group
+from moonpad.explain.guessed_releases import as_guessed
 from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.json_repair import with_json
 from moonpad.explain.kept_ranks import with_own_ranks
@@ -178,7 +179,7 @@ def _judged(
 
         build = judged_as_build(but_of_one_release(by(question), by_release), by_release, script, other.commands)
         build = with_faults_of_others(build, by_release, script)
-        return of_its_day(as_measured(build, script, other.commands), script, other, by_day)
+        return as_guessed(of_its_day(as_measured(build, script, other.commands), script, other, by_day))
 
     judged = judged_as(meant, repairs, again=False)
     if judged is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -135,6 +135,8 @@ def with_remedy(remark: Remark, started: Started) -> Remark:
         for number, (command, reading) in enumerate(zip(started.commands, started.readings, strict=True))
         if steps and (made := _made(steps, finding.where, command, reading, started))
     }
+    if not ends and started.cluster is None and _leaves_backend(finding.where, mending.values()):
+        return remark  # it may be there for devices on which no other one works
     number = remark.command or 0
     if number not in mending or (number and remark.command is not None and len(mending) == 1 < len(started.commands)):
         return remark
@@ -150,6 +152,11 @@ def with_remedy(remark: Remark, started: Started) -> Remark:
         unsets=own.dropped,
         second_choice=not first,
     )
+
+
+def _leaves_backend(where: str, mending: Iterable[Mending]) -> bool:
+    """Whether the option of a backend is taken out, and none is written in its place."""
+    return where.endswith("-backend") and any(not edit.words for each in mending for edit in each.edits)
 
 
 def _may_be_made(remark: Remark) -> bool:

@@ -209,6 +209,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         day = day_out_by(engine, taking, command, script) if command is not None else ""
         because = f"{OF_ITS_OPTIONS}{f', of those out on {day},' if day else ''} has all of {', '.join(gone[:3])}"
         because += " and others" if len(gone) > 3 else ""
+        because += ", which newer ones do not take"
         return Version(taking, because, earliest=max(first, with_model or first, key=order))
     if command is not None and command.fork:
         return Version("", f"{FOREIGN_BUILD[1]}{command.fork}: {BY_NEWEST}")

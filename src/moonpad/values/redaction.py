@@ -46,10 +46,13 @@ _NO_VALUE = ("$", "<", "{", "-")
 """What begins a reference, a placeholder or the next option."""
 _TO_FILL_IN = re.compile(
     r"(?:(?:YOUR|INSERT|ENTER|REPLACE)(?:[_-][A-Z]+){0,8}[_-](?:KEY|TOKEN|SECRET|PASSWORD|HERE|ME)"
-    r"|(?:(?:MY|API|AUTH|ACCESS|HF|KEY|TOKEN|SECRET|PASSWORD)[_-]){1,8}HERE|CHANGE[_-]?ME|REPLACE[_-]?ME|X{3,40})",
+    r"|(?:(?:MY|API|AUTH|ACCESS|HF|KEY|TOKEN|SECRET|PASSWORD)[_-]){1,8}HERE|CHANGE[_-]?ME|REPLACE[_-]?ME"
+    r"|(?:SK[_-])?(?:X{2,40}|(?:EMPTY|NONE|DUMMY|FAKE|PLACEHOLDER|UNUSED|NOT?[_-]?(?:NEEDED|USED|REQUIRED))"
+    r"(?:[_-](?:API[_-]?)?KEY)?|(?:NO|DUMMY)[_-]?(?:API[_-]?)?(?:KEY|TOKEN)))",
     re.ASCII | re.IGNORECASE,
 )
-"""What stands in the place of a key, `YOUR_API_KEY_HERE`: whoever reads it has to see what he is to replace."""
+"""What stands in the place of a key, `YOUR_API_KEY_HERE`, `dummy` and `sk-xxx`: whoever reads it has to see
+what he is to replace."""
 _LABELLED = tuple(
     re.compile(pattern + _VALUE, flags | re.ASCII)
     for pattern, flags in (

@@ -18,7 +18,7 @@ def found(text: str) -> list[Finding]:
     ("text", "remedy"),
     [
         (f'EAGER=true\n{SERVE} --enforce-eager "$EAGER"', "leave the value out"),
-        (f"EAGER=False\n{SERVE} --enforce-eager $EAGER", "leave the switch out with its value"),
+        (f"EAGER=False\n{SERVE} --enforce-eager $EAGER", "write --no-enforce-eager"),
         (f"{SERVE} --enforce-eager true --port 8001", "leave the value out"),
     ],
 )
@@ -66,3 +66,48 @@ def test_the_file_that_the_command_names_is_no_server_of_its_own() -> None:
     )
     assert len(ask(text.format("--lmcache-config-file /tmp/l.yaml"))) == 1
     assert len(ask(text.format("--port 8001"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy", "written"),
+    [
+        ("--enable-chunked-prefill=false", "write --no-enable-chunked-prefill", "--no-enable-chunked-prefill"),
+        ("--enable-prefix-caching=0", "write --no-enable-prefix-caching", "--no-enable-prefix-caching"),
+        ("--async-scheduling=no", "write --no-async-scheduling", "--no-async-scheduling"),
+        ("--async-scheduling False", "write --no-async-scheduling", "--no-async-scheduling"),
+        ("--enforce-eager=True", "leave the value out", "--enforce-eager"),
+    ],
+)
+def test_the_mend_keeps_what_the_value_says(given: str, remedy: str, written: str) -> None:
+    (judged,) = ask(f"{SERVE} {given}", version="0.12.0")
+    (finding,) = [each for each in judged.findings if "takes no value" in each.message]
+    assert (finding.severity, finding.remedy) == (Severity.ERROR, remedy)
+    assert written in judged.corrected[0].argv
+
+
+def test_a_switch_without_an_opposite_is_left_out() -> None:
+    text = "python -m sglang.launch_server --model-path moonshotai/Kimi-K2-Thinking --tp 8 --disable-cuda-graph=false"
+    (judged,) = ask(text, version="0.5.10")
+    (finding,) = [each for each in judged.findings if "takes no value" in each.message]
+    assert (finding.severity, finding.remedy) == (Severity.ERROR, "leave the switch out with its value")
+    assert "--disable-cuda-graph" not in judged.corrected[0].argv
+
+
+def test_the_arguments_of_a_manifest_keep_what_the_value_says() -> None:
+    text = """
+apiVersion: v1
+kind: Pod
+metadata: {name: k2}
+spec:
+  containers:
+  - name: engine
+    image: vllm/vllm-openai:v0.12.0
+    args: ["--model", "moonshotai/Kimi-K2-Thinking", "--tensor-parallel-size=8", "--enable-prefix-caching=false"]
+"""
+    (finding,) = [each for one in ask(text) for each in one.findings if "takes no value" in each.message]
+    assert (finding.severity, finding.remedy) == (Severity.ERROR, "write --no-enable-prefix-caching")
+
+
+def test_a_value_that_is_not_known_changes_nothing() -> None:
+    (judged,) = ask(f"{SERVE} --enforce-eager=$EAGER", version="0.12.0")
+    assert not [each for each in judged.remarks if each.edits and each.finding.where == "--enforce-eager"]

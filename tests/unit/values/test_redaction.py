@@ -258,3 +258,10 @@ def test_a_key_that_begins_with_a_question_mark_is_one() -> None:
 def test_a_short_key_is_told() -> None:
     remember_labelled("API_KEY=k2\n")
     assert unhidden() == 1
+
+
+@pytest.mark.parametrize("word", ["dummy", "EMPTY", "none", "sk-xxx", "xx", "no-key", "sk-dummy", "fake-key"])
+def test_what_stands_for_no_key_is_neither_hidden_nor_told(word: str) -> None:
+    remember_labelled(f"export OPENAI_API_KEY={word}\n")
+    assert unhidden() == 0
+    assert redact(f"the word {word} stays") == f"the word {word} stays"

@@ -17,6 +17,7 @@ from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.meant_options import with_one_dash
+from moonpad.explain.negated_options import OFF, ON, without_value
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.unknowns import LEFT_OUT
 from moonpad.explain.value_forms import GLUED
@@ -26,8 +27,6 @@ from moonpad.values.versions import since
 NO_SUCH: Final = "takes no such argument"
 _VARIABLE: Final = re.compile(r"([A-Z][A-Z0-9]*_[A-Z0-9_]+)=\S*", re.ASCII)
 _OPTION_NAME: Final = re.compile(r"[a-z]+(?:[-_][a-z]+)+", re.ASCII)
-_ON: Final = frozenset({"true", "1", "yes", "on"})
-_OFF: Final = frozenset({"false", "0", "no", "off"})
 _PART: Final = re.compile(r"\[(?P<flag>--?[A-Za-z][\w-]*)(?:=[^\]]*)?\]?")
 _LONGEST_PART: Final = 4
 _OPTIONAL: Final = re.compile(r"\[-{1,2}[\w<][^\]]*\]?|[^\[\]]*\]|\[(?:options|args|flags)\]", re.IGNORECASE)
@@ -81,7 +80,7 @@ def stray_remarks(
             yield from _sentence(command, reading, at)
             return
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
-        switch = _switch_before(reading, book, at) if text.casefold() in _ON | _OFF else None
+        switch = _switch_before(reading, book, at) if text.casefold() in ON | OFF else None
         if foreign and switch is None and not _behind_known(reading, book, at):
             continue
         if text in reading.unknown and is_word and text.strip():
@@ -136,7 +135,7 @@ def _truths(command: Command, reading: Reading, book: Rulebook, version: str) ->
     sure = bool(first and version) and since(version, first) and not is_fragment(command)
     severity = Severity.ERROR if sure else Severity.WARNING
     for at, text in reading.parsed.positionals:
-        if text.casefold() not in _ON | _OFF or text not in reading.unknown or at >= len(command.argv):
+        if text.casefold() not in ON | OFF or text not in reading.unknown or at >= len(command.argv):
             continue
         switch = _switch_before(reading, book, at)
         if switch is not None and book.program not in READS_TRUTHS and not command.argv[at].unresolved:
@@ -161,7 +160,6 @@ def _switch_before(reading: Reading, book: Rulebook, at: int) -> Occurrence | No
 def _of_switch(severity: Severity, switch: Occurrence, command: Command, book: Rulebook, at: int) -> Remark:
     """`--enforce-eager true`: the word is left over."""
     word = command.argv[at]
-    off = word.text.casefold() in _OFF
     written = shortened(word.text, 40)
     message = f"a switch, which takes no value: {written} is left over, and the parser refuses it"
     if any(each.text == OPENAI_MODULE for each in command.prefix):
@@ -172,15 +170,9 @@ def _of_switch(severity: Severity, switch: Occurrence, command: Command, book: R
                 " that the switch is on; older ones refuse it"
             ),
         )
-    known = book.options.named(switch.flag) if switch.flag else None
-    opposites = [name for name in (known.negations if known is not None else ()) if name.startswith("--no-enable-")]
-    remedy = "leave the switch out with its value" if off else "leave the value out"
-    instead = () if off else (switch.written,)
-    if off and opposites:  # left out, it may be on
-        remedy, instead = f"write {opposites[0]}", (opposites[0],)
-    edit = Edit(switch.index, switch.length + 1, instead)
-    where = switch.written
-    return make_remark(severity, Code.INVALID_VALUE, where, message, remedy, at=switch.index, edits=[edit])
+    where, at = switch.written, switch.index
+    remedy, edits = without_value(where, word.text, book, at, switch.length + 1)
+    return make_remark(severity, Code.INVALID_VALUE, where, message, remedy, at=at, edits=edits)
 
 
 def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remark]:
@@ -217,11 +209,10 @@ def _without_dashes(word: Word, at: int, book: Rulebook) -> Iterator[Remark]:
     option = book.options.named(bare) if _OPTION_NAME.fullmatch(name) else None
     if option is None or (equals and word.unresolved):
         return
-    written: tuple[str, ...] = (bare,)
+    written: tuple[str, ...] = (bare, value) if equals else (bare,)
     if equals and option.kind == "flag" and option.nargs != "?":
-        written = () if value.casefold() in _OFF else written
-    elif equals:
-        written = (bare, value)
+        _, instead = without_value(bare, value, book, at, 1)
+        written = instead[0].words if instead else (bare,)
     message = "the option of that name lacks its dashes, so that the parser refuses the word"
     remedy = f"write {shortened(' '.join(written))}" if written else "leave it out"
     where, edits = shortened(word.text), [Edit(at, 1, written)]

@@ -9,8 +9,10 @@ from functools import cache, lru_cache
 from typing import Final
 
 from moonpad.catalog.mended_faults import MendedFault
+from moonpad.engines.switched_parts import EXECUTOR, PARTS
 from moonpad.engines.value_checks import as_json
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import other_maker
 from moonpad.explain.documents.spoken_tpus import is_for_tpus
 from moonpad.explain.grouping import role_of
@@ -51,6 +53,9 @@ _PICTURES: Final = (
     r"pictures?|images? (?:input|request|placeholder)s?|vision (?:tower|encoder|chunks?|model|output)|encoder cache"
     r"|videos?|mm_\w+|multi-?modal"
 )
+_STARTS_RAY: Final = re.compile(r"\bray start\b|--ray[_-](?:cluster|address)|\bray\.io/v1")
+_MOST_OF_A_MACHINE: Final = 8
+_LONGEST: Final = 500
 _CONNECTOR: Final = re.compile(r"[\"']?kv_connector[\"']?\s*:\s*[\"']?(\w+)")
 _OFFLOAD: Final = re.compile(r"\w{0,20}offload\w{0,30}", re.IGNORECASE)
 _OF_SIDES: Final = re.compile(r"\bprefill and decode apart\b|\b(?:prefill|decode) (?:side|server)\b")
@@ -92,6 +97,15 @@ def _has_own_kernels(maker: str) -> bool:
     return bool(maker) and not maker.endswith(_LIKE_GPUS)
 
 
+def executor_meant(flag: str, case: Case) -> str:
+    """`ray` of workers for which one machine has too few devices, where the text starts Ray and no option says it."""
+    layout, node = case.first.layout, case.first.node
+    if flag != EXECUTOR or case.text(EXECUTOR) or (node.nodes or 1) > 1 or layout.tp * layout.pp <= _MOST_OF_A_MACHINE:
+        return ""
+    case.script.budget.once("starts of Ray", len(case.script.lines), "the text around its engine commands")
+    return "ray" if is_in_lines(_STARTS_RAY, case.script.lines, _LONGEST) else ""
+
+
 def subjects_off(case: Case) -> frozenset[str]:
     """What the command switches off: `prefix-caching` of `--no-enable-prefix-caching`."""
     return frozenset(_subjects_off(case))
@@ -108,6 +122,8 @@ def _subjects_off(case: Case) -> Iterator[str]:
     limit = as_json(case.text(_LIMIT).strip("'"))
     if isinstance(limit, dict) and limit and not any(limit.values()) and "image" in limit:
         yield "pictures"
+    given = case.commands[0].env
+    yield from (name for name in PARTS if name in given and case.variable(name).casefold() in ("0", "false"))
 
 
 def is_switched_off(row: MendedFault, off: Collection[str]) -> bool:
@@ -120,6 +136,8 @@ def is_switched_off(row: MendedFault, off: Collection[str]) -> bool:
 
 @lru_cache(maxsize=8192)
 def _is_about(fault: str, subject: str) -> bool:
+    if subject in PARTS:
+        return re.search(PARTS[subject], fault, re.IGNORECASE) is not None and "without " not in fault
     pattern = _pattern(subject)
     if pattern.search(fault) is None or _STAYS_OFF.search(fault) is not None:
         return False

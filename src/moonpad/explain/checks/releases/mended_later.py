@@ -33,6 +33,7 @@ from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.own_platform import is_elsewhere
 from moonpad.explain.checks.releases.beside_command import (
     ends_start,
+    executor_meant,
     is_of_other_chips,
     is_of_two_servers,
     is_switched_off,
@@ -335,8 +336,9 @@ def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
             return False
     if not all(any(_says(words, text) for text in _texts(flag, case)) for flag, words in row.options.items()):
         return False
-    if any(_says(words, text) for flag, words in row.other_options.items() for text in _texts(flag, case)):
-        return False
+    for flag, words in row.other_options.items():
+        if any(_says(words, text) for text in (*_texts(flag, case), executor_meant(flag, case)) if text):
+            return False
     return all(any(_reaches(least, text) for text in _texts(flag, case)) for flag, least in row.at_least.items())
 
 
