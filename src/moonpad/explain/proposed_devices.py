@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from moonpad.catalog.hardware import hardware
@@ -15,9 +15,10 @@ from moonpad.explain.commands import Command
 from moonpad.explain.documents.device_mentions import cluster_named, platform_of
 from moonpad.explain.grouping import model_of, value_of
 from moonpad.explain.meant_platform import is_for_ascend
-from moonpad.explain.results import Judged
+from moonpad.explain.results import Judged, Remark
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
+from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.platform import Platform
 from moonpad.values.units import GIB
 
@@ -123,6 +124,14 @@ def of_unknown_number(kind: Cluster | str) -> str:
 def of_small_machine(kind: str, devices: int) -> str:
     """Why devices are not taken of which a machine has fewer than the command's container asks for."""
     return f"the text names {kind}, and its container asks for {devices}{_OF_ONE_MACHINE}"
+
+
+def pod_for_a_larger_machine(because: str) -> Iterator[Remark]:
+    """A container that asks for more devices than a machine of the kind has: Kubernetes never finds it a node."""
+    if because.endswith(_OF_ONE_MACHINE):
+        message = f"{because}: the pod stays pending"
+        remedy = "give each machine a pod of its own, with as many devices as it has"
+        yield Remark(Finding(Severity.WARNING, Code.CONFLICT, "resources", message, remedy), None)
 
 
 def of_far_smaller(cluster: Cluster) -> str:

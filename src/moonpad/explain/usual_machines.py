@@ -18,6 +18,7 @@ from moonpad.explain.proposed_devices import (
     NO_DEVICES,
     example_of,
     of_ranks,
+    pod_for_a_larger_machine,
 )
 from moonpad.explain.results import Remark
 from moonpad.explain.suggestions import Subject
@@ -43,8 +44,10 @@ def on_usual_machines(
     subject_on: Callable[[Checkpoint, Cluster], Subject],
     told: Sequence[Remark],
 ) -> Iterator[Remark]:
-    """A note where one kind is too small, and a warning where all are; `subject_on`: the command with a checkpoint on
-    devices; `told`: what is said already. Raises UsageError when the budget is spent."""
+    """A note where one kind is too small, and a warning where all are, and of a pod that no machine has room for;
+    `subject_on`: the command with a checkpoint on devices; `told`: what is said already. Raises UsageError when the
+    budget is spent."""
+    yield from pod_for_a_larger_machine(because)
     ranks, facts = ranks_of(reading), engine.facts
     helped = facts.host_experts or facts.gguf_only or reading.left_to_engine or reading.takes_all_devices
     counted = because.startswith(COUNTED)

@@ -34,7 +34,7 @@ def test_a_form_is_no_deployment_of_its_own() -> None:
 @pytest.mark.parametrize("script", ["run_vllm_nodes.sh", "run_vllm_other.sh"])
 def test_a_form_alone_is_read(script: str) -> None:
     others = START.format(name="EXTRA_ARGS") if script == "run_vllm_other.sh" else ""
-    assert len(judged_of(FORM.format(script=script) + "\n" + others)) == 1 + bool(others)
+    assert len(judged_of(FORM.format(script=script) + "\n" + others)) == 1  # a form beside a whole start is none
 
 
 TABLE = """\

@@ -263,8 +263,9 @@ def _bytes_of_value(case: Case, known: OtherModel) -> float:
 
 
 def _is_sure(case: Case, room: Room) -> bool:
-    named = room.known is not None and _REPOSITORY.fullmatch(case.first.model) is not None
-    made = case.option("--quantization") is None or _is_made_before(case)
+    known = room.known
+    named = known is not None and _REPOSITORY.fullmatch(case.first.model) is not None
+    made = case.option("--quantization") is None or _is_made_before(case) or (known is not None and known.any_format)
     return named and made and case.cluster is not None and not _is_of_other_models(case)
 
 
