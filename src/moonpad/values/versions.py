@@ -172,7 +172,7 @@ def nearest_release(releases: Sequence[str], version: str | None) -> NearestRele
         return NearestRelease(at, releases[at])
     final = cut_for(version)
     if final and at < newest and releases[at + 1] == final and release_of(releases[at]) != final:
-        return NearestRelease(at + 1, final, "a candidate of it")
+        return NearestRelease(at + 1, final, "not a release that moonpad knows")
     if key < order(releases[at]):
         why = "older than every release that moonpad knows"
     elif at == newest:
