@@ -46,8 +46,8 @@ _MOST_LINES: Final = 2000
 
 
 def model_release(case: Case) -> Iterator[Remark]:
-    """Where the devices are known, the rule of this name says it. What a publisher asks for is a warning: older releases
-    may know the layers all the same."""
+    """Where the devices are known, the rule of this name says it. What a publisher asks for is a warning: older
+    releases may know the layers all the same."""
     if case.version and (configuration := stand_in(case)) is not None:
         for finding in model_version(configuration):
             if fork := case.commands[0].fork:  # its maker may have added the model to an older release
