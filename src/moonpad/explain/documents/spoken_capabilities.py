@@ -142,8 +142,8 @@ def _capabilities_of(lines: tuple[str, ...]) -> frozenset[str]:
             found.add((match.lastgroup or "c")[1:].replace("_", "."))
         if not _TEMPLATE.search(text):  # what an engine asks for is not what is there
             found |= {_capability(match) for match in _meant(_WRITTEN, text)}
-        if "_CUDA_ARCH_LIST=" in text and (match := _BUILT_AT_START.fullmatch(text)):
-            found.add(f"{match['major']}.{match['minor']}")
+        if "_CUDA_ARCH_LIST=" in text and (built := _BUILT_AT_START.fullmatch(text)):
+            found.add(f"{built['major']}.{built['minor']}")
     return frozenset(found)
 
 
