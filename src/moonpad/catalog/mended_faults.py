@@ -16,7 +16,7 @@ from moonpad.catalog.kept_rows import table
 from moonpad.catalog.release_days import FILE as DAYS
 from moonpad.catalog.release_days import release_days
 from moonpad.catalog.toml_rows import DATA, Provenance, Row, Text, any_of, read_data, rows
-from moonpad.values.versions import order
+from moonpad.values.versions import cut_for, order, release_of
 
 GROUPS: Final = "model_groups.toml"
 ENGINES: Final = ("vllm", "sglang", "vllm-ascend", "ktransformers")
@@ -112,12 +112,23 @@ def mended_faults(engine: str) -> tuple[MendedFault, ...]:
 def candidates(engine: str, version: str) -> tuple[tuple[MendedFault, tuple[frozenset[str], ...]], ...]:
     """Those that the release may have, "": any release. Each with the options, and variables as `$NAME`, of which the
     command has to have one a group."""
-    at = order(version)
+    at, begun = order(version), order(_begun(engine, version))
     return tuple(
         (row, tuple(_needed(row)))
         for row in _faults(engine).values()
-        if not version or order(row.since) <= at < order(row.mended_in)
+        if not version or (order(row.since) <= begun and at < order(row.mended_in))
     )
+
+
+def _begun(engine: str, version: str) -> str:
+    """The release whose faults a build has: of a late candidate that of its number, unless candidates are recorded as
+    releases of their own."""
+    final, days = cut_for(version), release_days()
+    recorded = days[engine].releases if engine in days else {}
+    own = any(
+        release != final and release_of(release) == final and order(release) < order(final) for release in recorded
+    )
+    return final if final in recorded and not own else version
 
 
 def _needed(row: MendedFault) -> Iterator[frozenset[str]]:

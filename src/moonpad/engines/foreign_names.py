@@ -122,7 +122,7 @@ NAME_IN_WORDS: Final = re.compile(r"(?<![\w/.-])(vllm|sglang|trt-?llm|tensorrt[-
 MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b|ktransformers")
 VARIABLES: Final = re.compile(
     r"(?:VLLM|SGLANG|SGL|NCCL|CUDA|HIP|ROCR|HSA|AITER|HCCL|ASCEND|LLAMA|TRTLLM|TLLM|PYTORCH|TORCH|RAY|GLOO|UCX|OMP"
-    r"|NVSHMEM|DG|DEEPEP|SAFETENSORS|HF_HUB|KT)_\w+"
+    r"|NVSHMEM|DG|DEEPEP|SAFETENSORS|HF_HUB|KT_KERNEL)_\w+"
 )
 """Variables that may change how an engine runs."""
 OF_LIBRARIES: Final = re.compile(

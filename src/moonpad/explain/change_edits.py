@@ -23,7 +23,11 @@ from moonpad.explain.results import Edit
 from moonpad.values.versions import since
 
 # A switch that became an option with a value; of the second the value stands with another flag.
-_BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep", "--enable-flashinfer-mla": "flashinfer"}
+_BECAME: Mapping[str, str] = {
+    **{"--enable-deepep-moe": "deepep", "--enable-flashinfer-mla": "flashinfer"},
+    **{"--no-mmap": "none", "--mmap": "mmap", "--mlock": "mlock", "--direct-io": "dio"},
+}
+"""Switches that became a value of another option."""
 TAKES_FROM: Mapping[str, str] = {"--enable-dp-attention": "--dp-size"}
 
 
@@ -84,12 +88,21 @@ def change_edits(
             yield Edit(given.index, given.length, (change.to[0], given.value))
     elif change.to:
         successor = book.options.named(change.to[0])
+        if change.flag in _BECAME and any(_is_same_way(each.written, change) for each in parsed.occurrences):
+            return  # two switches that are one value now
         values = values or ((_BECAME[change.flag],) if change.flag in _BECAME else ())
         given = parsed.occurrence(change.to[0])
         if given is not None and given is not option and (not values or (given.value,) == tuple(values)):
             yield replaced(())
         elif successor is not None and (values or not successor.takes_value) and (given is None or given is option):
             yield replaced((change.to[0], *values))
+
+
+def _is_same_way(written: str, change: Change) -> bool:
+    """Whether it is another switch of which the same option was made."""
+    if written == change.flag or written not in _BECAME:
+        return False
+    return any(each.flag == written and each.to == change.to for each in changes(change.program))
 
 
 def is_newer_than_meant(option: Occurrence, change: Change, book: Rulebook) -> bool:

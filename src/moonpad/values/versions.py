@@ -79,6 +79,8 @@ def may_hold(version: str, first: str) -> bool:
 MANY_COMMITS: Final = 250
 """Between two minor releases of vLLM there are 250 to 500."""
 _MOST_BEHIND: Final = 3
+_OWN_BRANCH: Final = 2
+"""From this candidate on they are of the release's own branch."""
 
 
 def reached(text: str) -> str:
@@ -132,6 +134,15 @@ def checked_version(text: str) -> str:
     return text.strip().removeprefix("v")
 
 
+def cut_for(text: str) -> str:
+    """The release that a second or later candidate was cut for: `0.14.0` of `0.14.0rc2`, and of what is built from that
+    very candidate. "" for other texts: a first candidate may be of the main branch, weeks before."""
+    version = parse(text)
+    if version is None or version.is_devrelease or version.is_postrelease or (version.pre or ("", 0))[1] < _OWN_BRANCH:
+        return ""
+    return version.base_version
+
+
 class NearestRelease(Struct, frozen=True):
     """The release at index `at` stands in for a version. `why` says how the two differ; "" where they are the same."""
 
@@ -147,7 +158,8 @@ class NearestRelease(Struct, frozen=True):
 def nearest_release(releases: Sequence[str], version: str | None) -> NearestRelease:
     """Which of the releases, given oldest first, speaks for a version: the nearest that is not newer, else the oldest.
 
-    The newest speaks for None and for a text that is not a version number.
+    The newest speaks for None and for a text that is not a version number, and a release for its late candidates, where
+    none of them is given.
     """
     newest = len(releases) - 1
     if version is None:
@@ -158,6 +170,9 @@ def nearest_release(releases: Sequence[str], version: str | None) -> NearestRele
     at = max((at for at, release in enumerate(releases) if order(release) <= key), default=0)
     if order(releases[at]) == order(version):
         return NearestRelease(at, releases[at])
+    final = cut_for(version)
+    if final and at < newest and releases[at + 1] == final and release_of(releases[at]) != final:
+        return NearestRelease(at + 1, final, "not a release that moonpad knows")
     if key < order(releases[at]):
         why = "older than every release that moonpad knows"
     elif at == newest:

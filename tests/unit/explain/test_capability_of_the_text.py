@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.documents.spoken_capabilities import written_capability
+from moonpad.explain.documents.spoken_capabilities import spoken_capability, written_capability
 from moonpad.explain.script import read_script
 from moonpad.values.finding import Code, Finding, Severity
 from tests.unit.explain.judging import ask
@@ -77,3 +77,20 @@ def test_example_is_of_that_capability() -> None:
     assert one.unjudged == (
         "no devices are named, and the text speaks of compute capability 12.0: name them with --on 8xRTX-PRO-6000"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "capability"),
+    [
+        ('export TVM_FFI_CUDA_ARCH_LIST="8.0"', "8.0"),
+        ("export FLASHINFER_CUDA_ARCH_LIST=12.1a  # JIT", "12.1"),
+        ("TVM_FFI_CUDA_ARCH_LIST='9.0a' \\", "9.0"),
+        ('export TVM_FFI_CUDA_ARCH_LIST="8.0 9.0a"', ""),
+        ("# export TVM_FFI_CUDA_ARCH_LIST=8.0", ""),
+        ("ENV FLASHINFER_CUDA_ARCH_LIST=9.0a", ""),  # of an image, for all that it may run on
+        ("export TORCH_CUDA_ARCH_LIST=8.6", ""),
+        ('export TVM_FFI_CUDA_ARCH_LIST="8.0"\n# on H100', ""),
+    ],
+)
+def test_kernels_built_at_the_start_are_for_its_devices(text: str, capability: str) -> None:
+    assert spoken_capability(read_script(f"{text}\n{SERVE} 8\n")) == capability

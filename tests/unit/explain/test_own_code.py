@@ -127,3 +127,20 @@ def test_an_encoder_needs_no_memory_for_the_language_model() -> None:
         for t in (start, start + producer)
     ]
     assert told_of == [True, False]
+
+
+SMALL = "python3 -m sglang.launch_server --tp-size 1 --model-path "
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "expected"),
+    [
+        (f"{SMALL}moonshotai/Kimi-VL-A3B-Instruct", "0.5.20", [ERROR]),
+        (f"{SMALL}moonshotai/Kimi-VL-A3B-Thinking-2506", "", [WARNING]),
+        (f"{SMALL}$MODEL_PATH --served-model-name moonshotai/Kimi-VL-A3B-Instruct", "0.5.5", [WARNING]),
+        (f"{SMALL}$MODEL_PATH --served-model-name moonshotai/Kimi-VL-A3B-Instruct --trust-remote-code", "0.5.5", []),
+        ("vllm serve moonshotai/Kimi-VL-A3B-Instruct", "0.30.0", [Severity.NOTE]),
+    ],
+)
+def test_kimi_vl_is_told_by_its_own_name_or_the_served_one(text: str, version: str, expected: list[Severity]) -> None:
+    assert told(text, version) == expected

@@ -61,6 +61,7 @@ def test_assignments_without_export(text: str) -> None:
         f"set -a\nNCCL_DEBUG=INFO\nset +a\n{SERVE}",
         f"CUDA_DEVICES=0,1\n{SERVE} --port $CUDA_DEVICES",
         f"MODEL_DIR=/models\nTP_SIZE=8\n{SERVE}",
+        f"KT_WEIGHTS=/models/k2-int8\nKT_THREADS=64\n{SERVE}",  # the script's own: no program reads it
         POD.format(script=f"export NCCL_DEBUG=INFO\n      {SERVE}"),
         POD.format(script=f"{SERVE}") + "    env:\n    - {name: NCCL_DEBUG, value: INFO}\n",
         f"docker run --gpus all \\\n  -e NCCL_DEBUG=INFO \\\n  img {SERVE}",

@@ -87,6 +87,11 @@ _FOR_BUILDS: Final = re.compile(
     re.IGNORECASE,
 )
 """What is built for a capability, or a kernel is made for, is a list of what could run it."""
+_BUILT_AT_START: Final = re.compile(
+    r"[ \t]*(?:export[ \t]+)?(?:TVM_FFI|FLASHINFER)_CUDA_ARCH_LIST=([\"']?)"
+    r"(?P<major>[789]|1[0-2])\.(?P<minor>[0-9])[af]?\1[ \t]*(?:#.*|\\)?"
+)
+"""What the kernels that a server builds at its start are for, where that is one capability: that of its devices."""
 _ERROR: Final = re.compile(r"Error\b|Exception\b|\bERROR\b|\berror:|\bWARNING\b|UserWarning")
 _TEMPLATE: Final = re.compile(r"only support|requires?|supported on|is for|need", re.IGNORECASE)
 
@@ -137,6 +142,8 @@ def _capabilities_of(lines: tuple[str, ...]) -> frozenset[str]:
             found.add((match.lastgroup or "c")[1:].replace("_", "."))
         if not _TEMPLATE.search(text):  # what an engine asks for is not what is there
             found |= {_capability(match) for match in _meant(_WRITTEN, text)}
+        if "_CUDA_ARCH_LIST=" in text and (built := _BUILT_AT_START.fullmatch(text)):
+            found.add(f"{built['major']}.{built['minor']}")
     return frozenset(found)
 
 

@@ -120,7 +120,8 @@ def remote_code(case: Case) -> Iterator[Remark]:
     own = case.option("--tokenizer", "--tokenizer-path", "--skip-tokenizer-init", "--tokenizer-mode")
     known = case.checkpoint is not None and case.version and first
     model_type = case.checkpoint.architecture.model_type if case.checkpoint is not None else ""
-    always = model_type in NEEDS_CODE.get(case.engine.name, ()) and named and own is None
+    called = named or _OWN_TOKENIZER.search(written)
+    always = model_type in NEEDS_CODE.get(case.engine.name, ()) and called and own is None
     if always or (known and not since(case.version, first) and named and own is None):
         release = f" {case.version}" if case.version else ""
         message = f"{name} brings a tokenizer in Python, and {title}{release} ends at its start without it"
@@ -137,8 +138,9 @@ def remote_code(case: Case) -> Iterator[Remark]:
     if is_fragment(case.commands[0]):
         return
     message = f"{name} brings a tokenizer in Python, which {_without_code(case, model_type, first)}"
-    by_clients = unresolved(written) and REPOSITORY.fullmatch(served) is not None and bool(_FAMILY.search(served))
-    known_by = named or _OWN_TOKENIZER.search(written) or (known and by_clients)
+    of_served = _FAMILY.search(served) or _OWN_TOKENIZER.search(served)
+    by_clients = unresolved(written) and REPOSITORY.fullmatch(served) is not None and of_served
+    known_by = called or (known and by_clients)
     likely = "" if own is not None or not known_by else _why_it_lacks(case, first)
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
         if likely and not reading.serving.trust_remote_code:
