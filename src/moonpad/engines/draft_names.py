@@ -28,3 +28,19 @@ ALIKE: Final = frozenset({("eagle", "mtp"), ("mtp", "eagle")})
 """Methods that take drafts of the other kind: one engine runs a checkpoint's own layer as EAGLE."""
 NO_OWN_LAYER: Final = frozenset({"kimi_k2", "kimi_k25", "kimi_linear"})
 """Types of models whose published weights have no layer for multi-token prediction (num_nextn_predict_layers is 0)."""
+_ALONE: Final = re.compile(
+    r"(?<![a-z])(?:eagle[-_. ]?3|medusa|nextn|d[-_]?flash|d[-_]?spark)(?![a-z])|[-_]eagle$", re.IGNORECASE
+)
+_WITH_MODEL: Final = re.compile(
+    r"speculator|merged|(?<![a-z])(?:with|and|plus)(?![a-z])|deepseek.*spark|(?:w4a8|fp[48]).*spark", re.IGNORECASE
+)
+"""One engine serves a checkpoint called `speculator` with the model that its config names; DeepSeek-V4-Flash-DSpark
+holds the model too (https://huggingface.co/deepseek-ai/DeepSeek-V4-Flash-DSpark)."""
+_LONGEST: Final = 200
+
+
+def is_draft(name: str) -> bool:
+    """Whether a repository, or a folder by its last part, is by its name a draft alone, `kimi-k2.5-eagle3`. What is
+    called …-MTP may be the model with its layer for it."""
+    last = name.rstrip("/").rpartition("/")[2][-_LONGEST:]
+    return _ALONE.search(last) is not None and _WITH_MODEL.search(last) is None

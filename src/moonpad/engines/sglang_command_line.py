@@ -104,7 +104,12 @@ LEGACY_REMOVAL: Final = Removal(
         ),
         ("--gguf_path", "--cpu_infer", "Add --kt-cpuinfer with the number of physical cores."),
     ),
-    (("--gguf_path", "--cpu_infer", ("--kt-cpuinfer", "<number of physical cores>")),),
+    (
+        ("--gguf_path", "--cpu_infer", ("--kt-cpuinfer", "<number of physical cores>")),
+        # It listens everywhere (archive/ktransformers/server/config/config.py of the same repository), its successor on
+        # the machine alone.
+        ("--gguf_path", "--host", ("--host", "0.0.0.0")),  # noqa: S104 - what it binds
+    ),
     {"--model_path": "<folder of the original weights>"},
     tuple(
         (

@@ -14,6 +14,7 @@ from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model, models, uncounted_file, untyped_file
 from moonpad.catalog.other_models import other_model
 from moonpad.engines import ENGINES
+from moonpad.engines.draft_names import is_draft
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.models.other_families import is_other, other_in_text
 from moonpad.explain.commands import Command, Script
@@ -54,7 +55,7 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     if written and (model := find_model(written)) is not None:
         return model, f"named {written}"
     written = repository_of(written)
-    if _REPOSITORY.fullmatch(written):
+    if _REPOSITORY.fullmatch(written) or is_draft(written):
         ours = [name for name, model in models().items() if not is_other(model)]
         close = difflib.get_close_matches(written, ours, n=1, cutoff=_ALIKE)
         return None, f"{unknown} (did you mean {close[0]}?)" if close else unknown
@@ -328,7 +329,7 @@ def is_of_other_family(written: str) -> bool:
 def says_nothing(written: str) -> bool:
     """Whether the name or the folder leaves open which model it holds: `/model`, `xxxx`, `$MODEL`."""
     plain = repository_of(written).casefold().rstrip("/")
-    unknown = not plain or "$" in plain or "<" in plain or "{" in plain
+    unknown = not is_draft(written) and (not plain or "$" in plain or "<" in plain or "{" in plain)
     return unknown or _SAYS_NOTHING.fullmatch(plain.rpartition("/")[2]) is not None
 
 

@@ -29,3 +29,16 @@ def test_not_where_the_variable_or_the_cache_answers(variable: str) -> None:
 )
 def test_not_of_folders_and_of_what_lies_elsewhere(model: str) -> None:
     assert _told(SERVE.format(model)) == []
+
+
+def test_the_corrected_command_has_the_variable() -> None:
+    (judged,) = ask(SERVE.format("Eco-Tech/Kimi-K2.5-W4A8"))
+    assert [line.env.get("VLLM_USE_MODELSCOPE") for line in judged.corrected] == ["true"]
+
+
+def test_a_draft_is_looked_for_there_too() -> None:
+    draft = (
+        '--speculative-config \'{"method": "eagle3", "model": "org/kimi-k2.5-eagle3", "num_speculative_tokens": 3}\''
+    )
+    (told,) = _told(f"{SERVE.format('Eco-Tech/Kimi-K2.5-W4A8')} {draft}")
+    assert told.endswith("fetch the draft into a folder: it is looked for there too")

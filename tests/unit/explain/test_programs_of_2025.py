@@ -95,3 +95,10 @@ def test_a_package_that_cannot_be_run_is_told() -> None:
     assert judged.model_written == ""
     (right,) = ask("python -m ktransformers.server.main --model_path /m --gguf_path /g-GGUF --port 8000\n")
     assert not [finding for finding in right.findings if "no module" in finding.message]
+
+
+@pytest.mark.parametrize(("host", "expected"), [("", "0.0.0.0"), (" --host 127.0.0.1", "127.0.0.1")])
+def test_its_successor_listens_where_it_did(host: str, expected: str) -> None:
+    (judged,) = ask(f"python ktransformers/server/main.py {OPTIONS} --port 10002{host}\n")
+    (line,) = judged.corrected
+    assert line.argv[line.argv.index("--host") + 1] == expected

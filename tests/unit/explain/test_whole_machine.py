@@ -8,7 +8,7 @@ import pytest
 
 from moonpad.explain.results import Judged
 from moonpad.values.finding import Code, Severity
-from tests.unit.explain.judging import ask_one
+from tests.unit.explain.judging import ask, ask_one
 
 VLLM = "vllm serve moonshotai/Kimi-K2.5 --trust-remote-code"
 
@@ -61,3 +61,20 @@ def test_the_settings_with_which_the_newest_release_has_room_are_named() -> None
 
 def at_engine(one: Judged) -> bool:
     return any(finding.where == "engine" and finding.severity is Severity.ERROR for finding in one.findings)
+
+
+RUN = "docker run --gpus all -e MODEL_NAME=moonshotai/Kimi-K2-Instruct -e TENSOR_PARALLEL_SIZE=8 -e MAX_MODEL_LEN=8192"
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        (f"# On 8xH100\n{RUN} ghcr.io/some/one-vllm:latest", "take more devices"),
+        (f"# For 8xB200 or 8xH100\n{RUN} ghcr.io/some/one-vllm:latest", "take 8xB200, which the text means as well"),
+        (f"# On 8xB200\n{RUN} ghcr.io/some/one-vllm:latest", ""),
+        ("# On 8xH100\n--model moonshotai/Kimi-K2-Instruct --tensor-parallel-size $TP --max-model-len 8192", ""),
+    ],
+)
+def test_options_that_are_the_variables_of_a_container(text: str, remedy: str) -> None:
+    found = [each for one in ask(text) for each in one.findings if each.message.startswith("even with")]
+    assert [each.remedy.startswith(remedy) for each in found] == [True] * bool(remedy)

@@ -151,6 +151,13 @@ _IN_BRACES: Final = re.compile(
     re.MULTILINE,
 )
 """`--data-parallel-address { node0 ip }`: words in place of a value."""
+_OVER_LINES: Final = re.compile(
+    r"(?P<option>(?<![\w-])--[a-z][\w-]*[ =])\{(?P<first>[A-Za-z][\w-]*(?:[ ][\w-]+){0,4})[ ]?\n[ ]?"
+    r"(?P<second>(?:[A-Za-z][\w-]*[ ]){0,4}[A-Za-z][\w-]*)[ ]?\}"
+    r"(?=[ \t]*(?:\\?$|[ \t]--))",
+    re.MULTILINE,
+)
+"""`--dist-init-addr {my`, and `pod ip} --port 8000` on the next line: a post has broken it."""
 _IN_BRACKETS: Final = re.compile(r"(?<=[ \t])\[([A-Z]\w*(?: \w+){1,8})\](?=\s|$)")
 """`[YOUR MODEL or PATH]`, which a person replaces."""
 
@@ -166,6 +173,11 @@ def _as_stand_in(match: re.Match[str]) -> str:
     """`{ node0 ip }` as `<node0_ip>`, of the same length."""
     option, before, words, behind = match.groups()
     return f"{option}<{words.replace(' ', '_')}>{' ' * len(before + behind)}"
+
+
+def _in_one_line(match: re.Match[str]) -> str:
+    words = f"<{match['first']}_{match['second']}>".replace(" ", "_")
+    return f"{match['option']}{words}".ljust(len(match[0]))
 
 
 _LONGEST_LEAD: Final = 200
@@ -211,6 +223,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
     text = _MORE_IN_BRACKETS.sub(lambda match: "...".ljust(len(match[0])), text)
+    text = _OVER_LINES.sub(_in_one_line, text)
     text = _IN_BRACES.sub(_as_stand_in, text)
     text = _IN_BRACKETS.sub(lambda match: f"<{match[1].replace(' ', '_')}>", text)
     text = _EITHER.sub(_one_of_two, text)

@@ -10,6 +10,7 @@ from moonpad.engines.base import Engine
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.other_families import doubtful_name
 from moonpad.explain.device_detection import ranks_of_mpi
+from moonpad.explain.documents.other_devices import also_meant
 from moonpad.explain.flag_lists import LAYOUT, is_fragment
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.results import Remark, make_remark
@@ -42,7 +43,11 @@ def best_layout(case: Case) -> Iterator[Remark]:
     settings = replace(reading.settings, **{name: least for name, least in _LEAST.items() if name in case.unknown})
     if nodes not in (1, cluster.nodes) or facts.host_experts or settings.cpu_offload_gib or reading.takes_all_devices:
         return
-    if is_fragment(case.commands[0]) or _doubtful(case, checkpoint) or ranks_of_mpi(case.commands) > cluster.devices:
+    if (
+        (is_fragment(case.commands[0]) and not _is_of_container(case))
+        or _doubtful(case, checkpoint)
+        or ranks_of_mpi(case.commands) > cluster.devices
+    ):
         return
     tp = largest_divisor(checkpoint.architecture.heads, cluster.devices)
     if tp != cluster.devices:
@@ -51,7 +56,18 @@ def best_layout(case: Case) -> Iterator[Remark]:
     if context is None and CONTEXT not in case.unknown and facts.needs_whole_context:
         context = checkpoint.architecture.max_context
     over_all = Configuration(checkpoint, cluster, facts, case.version, Layout(tp=tp), settings)
-    yield from _short_of(case, over_all, context, f"even with tensor parallelism over all of {cluster.name}")
+    for remark in _short_of(case, over_all, context, f"even with tensor parallelism over all of {cluster.name}"):
+        larger = () if case.devices_asked else also_meant(cluster, case.script)
+        held = (other for other, _ in larger if not [*_short_of(case, replace(over_all, cluster=other), context, "")])
+        other = next(held, None)
+        beside = f"take {other.name}, which the text means as well, or more devices" if other is not None else ""
+        yield replace(remark, finding=replace(remark.finding, remedy=beside)) if beside else remark
+
+
+def _is_of_container(case: Case) -> bool:
+    """Whether its options are the variables of a container, `docker run -e TENSOR_PARALLEL_SIZE=8`."""
+    own = case.commands[0]
+    return any(other.line == own.line and other.container is not None for other in case.script.commands)
 
 
 def _doubtful(case: Case, checkpoint: Checkpoint) -> bool:

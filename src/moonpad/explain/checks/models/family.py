@@ -12,7 +12,7 @@ from moonpad.explain.checks.models.draft_checks import (
     draft_only_named,
     tokens_of_tree,
 )
-from moonpad.explain.checks.models.draft_names import draft_at_address, draft_is_method
+from moonpad.explain.checks.models.draft_names import draft_as_model, draft_at_address, draft_is_method
 from moonpad.explain.checks.models.draft_targets import (
     draft_not_counted,
     draft_of_other_model,
@@ -122,4 +122,5 @@ FAMILY: Final[tuple[Check, ...]] = (
     model_in_file,
     draft_is_method,
     draft_at_address,
+    draft_as_model,
 )

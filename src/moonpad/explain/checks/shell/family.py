@@ -48,6 +48,7 @@ from moonpad.explain.checks.shell.start_patience import start_patience
 from moonpad.explain.checks.shell.told_elsewhere import told_elsewhere
 from moonpad.explain.checks.shell.unit_programs import unit_program, unit_type
 from moonpad.explain.checks.shell.unlike_neighbours import unlike_neighbours
+from moonpad.explain.checks.shell.unset_names import unset_names
 from moonpad.explain.checks.shell.variable_prefixes import variable_prefix
 from moonpad.explain.checks.shell.variable_slips import (
     env_file_comment,
@@ -137,6 +138,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     server_before_server,
     arguments_filled_early,
     left_unused,
+    unset_names,
     *BASH_WORDS,
     *REMOTE_LINES,
 )
