@@ -51,8 +51,7 @@ _TO_FILL_IN = re.compile(
     r"(?:[_-](?:API[_-]?)?KEY)?|(?:NO|DUMMY)[_-]?(?:API[_-]?)?(?:KEY|TOKEN)))",
     re.ASCII | re.IGNORECASE,
 )
-"""What stands in the place of a key, `YOUR_API_KEY_HERE`, `dummy` and `sk-xxx`: whoever reads it has to see
-what he is to replace."""
+"""What stands in the place of a key, `YOUR_API_KEY_HERE`, `dummy`, `sk-xxx`: whoever reads it has to replace it."""
 _LABELLED = tuple(
     re.compile(pattern + _VALUE, flags | re.ASCII)
     for pattern, flags in (
