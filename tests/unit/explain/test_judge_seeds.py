@@ -384,7 +384,7 @@ def test_what_took_the_place_of_ktransformers_main() -> None:
     assert " ".join(plain.corrected[0].argv) == (
         "python -m sglang.launch_server --model-path <folder of the original weights> --trust-remote-code"
         " --kt-method LLAMAFILE --kt-num-gpu-experts 0 --kt-weight-path /path/to/K2 --context-length 30000"
-        " --kt-cpuinfer <number of physical cores> --tool-call-parser kimi_k2"
+        " --kt-cpuinfer <number of physical cores> --host 0.0.0.0 --tool-call-parser kimi_k2"
     )
     assert amx.corrected == plain.corrected  # the rules of the optimisation have no successor
     assert "kt run" in message(plain, "removed-flag")

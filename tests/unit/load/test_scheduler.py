@@ -74,7 +74,7 @@ def test_under_a_cap_the_queue_is_told_and_counts() -> None:
     records, _ = driven(OpenLoop([0.0] * 10, 2), 10, idle=2)
     assert most_at_once(records) == 2
     assert records[0].queued_s == records[1].queued_s == 0.0
-    assert records[9].queued_s >= 4 * TOKEN_S
+    assert records[9].queued_s > 4 * TOKEN_S - 1e-6  # differences of the clock round
     assert records[9].ttft_s is not None
     assert records[9].ttft_s >= 5 * TOKEN_S
     assert all(entry.started_s - entry.scheduled_s == pytest.approx(entry.queued_s + entry.slip_s) for entry in records)
