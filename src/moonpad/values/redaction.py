@@ -99,9 +99,8 @@ _NO_KEY = re.compile(
     r"|[a-z_]{2,20}=(?:None|True|False|str|(?:[a-z_]{1,40}\.){1,4}[a-z_]{1,40}\[?)?",
     re.IGNORECASE,
 )
-"""What a script or a manifest has in that place and is none: YAML's nothing, or the next argument of a call in Python,
-`add_argument("--api-key", help="…")`, with what it gives there, `default=os.environ["KEY"]`, or a
-variable, `["--api-key", api_key]`."""
+"""What stands in that place and is no key: YAML's nothing, the next argument of a call in Python, `help="…"`, with what
+it gives there, `default=os.environ["KEY"]`, or a variable, `["--api-key", api_key]`."""
 _CALLED = re.compile(
     r"(?:[A-Za-z_]{1,40}\.){1,4}[A-Za-z_]{1,40}|(?:get)?env|getpass|[a-z]{2,20}(?:_[a-z]{2,20}){1,4}", re.ASCII
 )

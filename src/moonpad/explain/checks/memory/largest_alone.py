@@ -28,7 +28,7 @@ _OF_FEW_KINDS: Final = 2
 OTHER_WEIGHTS: Final = ("--quantization", "--load-format", *OVERRIDES)
 """Options with which other bytes are loaded than those of the repository."""
 _FEW_BITS: Final = 5
-"""For each weight: of weights that take no more nobody makes much smaller ones under the same name."""
+"""For each weight. Weights that take no more than this are not made much smaller under the same name."""
 _USUAL: Final = ("A2", "A3", "H100", "H200", "B200", "B300", "MI300X", "MI325X", "MI355X")
 """Kinds that many have, of each maker those with less memory first."""
 _LONGEST: Final = 2000
@@ -85,8 +85,8 @@ def largest_alone(case: Case) -> Iterator[Remark]:
 
 
 def _is_meant(checkpoint: Checkpoint, model: str) -> bool:
-    """Whether the repository is named, or its name alone; of weights of four bits, which nobody makes much smaller,
-    also a folder of that name."""
+    """Whether the repository is named, or its name alone; or, of weights of four bits,
+    a folder of that name: they are not made much smaller."""
     own, folder = checkpoint.name.rpartition("/")[2].casefold(), model.casefold().rstrip("/").rpartition("/")[2]
     small = checkpoint.total_bytes * 8 < _FEW_BITS * checkpoint.parameters
     bare = own == (folder if small else model.casefold())
