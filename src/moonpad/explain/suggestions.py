@@ -369,7 +369,7 @@ def best_remedy(subject: Subject, suggestions: Sequence[Improvement]) -> str:
     """The one thing to do, in a sentence for a finding: the best suggestion, else another layout over all devices of
     the cluster, the one that crosses the network least, with the same settings or else with more of the memory."""
     if suggestions:
-        return suggestions[0].why
+        return f"use {suggestions[0].why}"
     configuration = subject.configuration
 
     def cost(layout: Layout) -> tuple[int, int, int]:

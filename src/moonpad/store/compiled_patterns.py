@@ -1,6 +1,6 @@
 """Keeps what `re.compile` made of the patterns in moonpad's modules: `$XDG_CACHE_HOME/moonpad/patterns-….msgpack`.
 
-`explain` looks for some 2,200 patterns, and to compile them anew takes longer than to judge a short command. The
+`explain` looks for some 3,000 patterns, and to compile them once more takes longer than to judge a short command. The
 interpreter's release alone decides what a pattern is compiled to, so the file is named by it; one that is missing, torn
 or not ours is as good as none. Patterns of modules and of the catalogue's names are kept, never one that was made of
 what a user passed.
@@ -23,9 +23,10 @@ import msgspec
 from moonpad.store.atomic_files import replace_as_is
 from moonpad.store.own_files import cache_folder, read_own
 
-_MOST_BYTES: Final = 8 << 20
-_MOST_PATTERNS: Final = 4_000
-"""Those of former versions stay in the file until there are so many; then it begins anew."""
+_MOST_BYTES: Final = 24 << 20
+_MOST_PATTERNS: Final = 20_000
+"""All texts together need some 6,000. Those of former versions stay in the file until there are so many; then it is
+emptied, so there has to be room: with less than the texts need, each run compiles hundreds of them."""
 _WORD: Final = "I"
 """Of `array`: as large as a word of such a code, four bytes (CPython, Modules/_sre/sre.h)."""
 _OPTIMIZED: Final = 1
@@ -34,10 +35,14 @@ _OPTIMIZED: Final = 1
 _CALLED: Final = 2
 """Functions between the body of a module and the pattern: one that it calls, and a comprehension in that."""
 _OF_CATALOGUE: Final = frozenset({
-    *("moonpad.catalog.model_features", "moonpad.catalog.other_models", "moonpad.catalog.publishers"),
+    *("moonpad.catalog.cloud_machines", "moonpad.catalog.former_options", "moonpad.catalog.model_features"),
+    *("moonpad.catalog.other_models", "moonpad.catalog.publishers", "moonpad.catalog.reasoning_parsers"),
     *("moonpad.catalog.toml_rows", "moonpad.engines.log_grammar", "moonpad.explain.checks.command_checks"),
     *("moonpad.explain.checks.containers.container_slips", "moonpad.explain.checks.releases.known_reports"),
-    *("moonpad.explain.checks.releases.start_refusals", "moonpad.explain.checks.shell.variable_values"),
+    *("moonpad.explain.checks.memory.devices_of_makers", "moonpad.explain.checks.options.slow_settings"),
+    *("moonpad.explain.checks.releases.run_images", "moonpad.explain.checks.releases.start_refusals"),
+    *("moonpad.explain.checks.shell.file_slips", "moonpad.explain.checks.shell.variable_values"),
+    *("moonpad.explain.documents.tags_of_products", "moonpad.explain.programs"),
     *("moonpad.explain.documents.device_patterns", "moonpad.explain.documents.spoken_bounds"),
     *("moonpad.explain.documents.spoken_days", "moonpad.explain.documents.text_hints"),
     *("moonpad.explain.shell.command_slips", "moonpad.explain.shell.forks"),

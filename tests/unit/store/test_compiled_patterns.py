@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import moonpad
 from moonpad.store import compiled_patterns
 from moonpad.store.compiled_patterns import Arguments, Compiler, Kept, patterns_file, patterns_kept
 
@@ -101,6 +102,15 @@ def test_no_folder_to_write_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
     with patterns_kept():
         assert make("b+", 0).search("abb")
+
+
+def test_the_file_has_room_for_all_that_modules_and_rows_have() -> None:
+    """One that is full is emptied, and each run compiles again what the one before it had."""
+    sources = [path.read_text() for path in Path(moonpad.__file__).parent.rglob("*.py")]
+    rows = [path.read_text() for path in Path(moonpad.__file__).parent.rglob("*.toml")]
+    written = sum(len(re.findall(r"\bre\.\w+\(", text)) for text in sources)
+    of_rows = sum(len(re.findall(r"""^\w+ = (?:'|\"{3}|'{3})""", text, re.MULTILINE)) for text in rows)
+    assert 3_000 < written + of_rows < compiled_patterns._MOST_PATTERNS
 
 
 def test_explain_says_the_same_with_and_without_it(tmp_path: Path) -> None:

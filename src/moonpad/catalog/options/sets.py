@@ -71,15 +71,21 @@ def option_set(program: str, version: str | None = None) -> OptionSet | None:
 @cache
 def _recorded(program: str, at: int) -> OptionSet:
     table = read(programs()[program].options)
-    rows = (row for row in table["options"] if holds(row.get("in", [[at, at]]), at))
     return OptionSet(
         program=program,
         version=table["versions"][at],
-        options=tuple(map(_option, rows)),
+        options=tuple(option for runs, option in _ever_recorded(program) if runs is None or holds(runs, at)),
         exact=True,
         positionals=tuple(table["positionals"]),
         **{name: table[name] for name in OPTIONAL if name in table},
     )
+
+
+@cache
+def _ever_recorded(program: str) -> tuple[tuple[Sequence[Sequence[int]] | None, Option], ...]:
+    """Each row of the program with the runs of releases that have it, None where all have."""
+    rows = read(programs()[program].options)["options"]
+    return tuple((row.get("in"), _option(row)) for row in rows)
 
 
 OPTIONAL: Final = ("prefixes", "underscores", "dotted", "passes_on", "standing", "source", "checked", "rewritten")
@@ -181,7 +187,19 @@ def known_environment(program: str, version: str | None = None) -> frozenset[str
 @cache
 def ever_known_environment(program: str) -> frozenset[str]:
     """The variables that the engine declares in any recorded release."""
-    return frozenset[str]().union(*(known_environment(program, version) for version in versions(program)))
+    files = programs().get(program)
+    if files is None or not files.names:
+        return frozenset()
+    table = read(files.names)
+    runs_of: dict[str, list[list[int]]] = table["environment"]["names"]
+    own = frozenset(runs_of)
+    former, now, first = _REWRITTEN.get(program, ("", "", ""))
+    if former:
+        begins = next((at for at, release in enumerate(table["versions"]) if since(release, first)), len(own))
+        late = (name for name, runs in runs_of.items() if any(last >= begins for _, last in runs))
+        own |= {f"{former}{name.removeprefix(now)}" for name in late if name.startswith(now)}
+    bases = {base_version(program, version) for version in versions(program)} if files.built_on else ()
+    return own.union(*(known_environment(files.built_on, version) for version in bases))
 
 
 def values_of(program: str, version: str | None, dest: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,7 +43,12 @@ def read(name: str) -> dict[str, Any]:
 
 def nearest(table: Mapping[str, Any], version: str | None) -> NearestRelease:
     """Which recorded release speaks for a version of the table's program; for None the newest."""
-    return nearest_release(table["versions"], version)
+    return _nearest(tuple(table["versions"]), version)
+
+
+@lru_cache(maxsize=1024)  # each option of a command asks, and a release is slow to compare with all others
+def _nearest(releases: tuple[str, ...], version: str | None) -> NearestRelease:
+    return nearest_release(releases, version)
 
 
 def holds(runs: Iterable[Sequence[int]], at: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from msgspec import Struct
 
@@ -17,6 +18,8 @@ from moonpad.explain.results import Remark
 from moonpad.explain.suggestions import Subject
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
+
+_PLATFORM_FLAGS: Final = tuple(dict.fromkeys(flag for flag, _ in PLATFORM_OPTIONS))
 
 
 class Case(Struct, frozen=True):
@@ -88,8 +91,8 @@ class Case(Struct, frozen=True):
         """Of the devices, or by the options that are for one platform alone; "" where neither says it."""
         if self.cluster is not None:
             return str(self.cluster.device.platform)
-        said = (kind for (flag, value), kind in PLATFORM_OPTIONS.items() if self.text(flag).strip("'\"") == value)
-        return next(said, "")
+        told = ((flag, self.text(flag).strip("'\"")) for flag in _PLATFORM_FLAGS)
+        return next((PLATFORM_OPTIONS[each] for each in told if each in PLATFORM_OPTIONS), "")
 
     def option(self, *flags: str) -> Occurrence | None:
         return next((place for flag in flags if (place := self.first.parsed.occurrence(flag)) is not None), None)

@@ -6,6 +6,7 @@ A folder `/models/DeepSeek-R1` holds the publisher's weights or others that were
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from moonpad.catalog.model_row import Model
@@ -155,8 +156,13 @@ def is_of_own_build(method: str, engine: Engine) -> bool:
     """Whether no release that is recorded has this method of quantisation: somebody's own build reads it."""
     if not method or unresolved(method):
         return False
-    known = [name for release in versions(engine.program) for name in values_of(engine.program, release, _METHODS)]
+    known = _ever_known_methods(engine.program)
     return bool(known) and method not in (*known, "none", "auto")
+
+
+@cache
+def _ever_known_methods(program: str) -> frozenset[str]:
+    return frozenset(name for release in versions(program) for name in values_of(program, release, _METHODS))
 
 
 def is_of_other_weights(method: str, model: Model) -> bool:

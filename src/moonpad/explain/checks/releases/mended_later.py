@@ -88,6 +88,7 @@ _ALSO_CALLED: Final[Mapping[str, tuple[str, ...]]] = {
     "modelopt": ("nvfp4", "-fp4"),
     "bf16": ("bfloat16",),
 }
+_OWN_FP8: Final = re.compile(r"(?<!mx)(?<!w4a)fp8")
 _FORMAT: Final = re.compile(r"fp4|fp8|int[48]|awq|gptq|gguf|bf16|w[48]a|bnb", re.ASCII)
 """A name that has one of its own is not of the weights as they were published."""
 _WORD: Final = re.compile(r"(?!(?:that|this|with|which|from|where|when|have|been|they|than|into|more)\b)[a-z]\w{3,}")
@@ -305,12 +306,8 @@ def _formats(called: Sequence[str], case: Case) -> Sequence[str]:
 
 def _is_of_format(word: str, formats: Sequence[str]) -> bool:
     """`fp8` is in `Model-FP8`, and not in `Model-MXFP8`, which is another format."""
-    return any(_format_word(name).search(text) for name in (word, *_ALSO_CALLED.get(word, ())) for text in formats)
-
-
-@cache
-def _format_word(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!mx)(?<!w4a){re.escape(name)}" if name == "fp8" else re.escape(name))
+    names = (word, *_ALSO_CALLED.get(word, ()))
+    return any(_OWN_FP8.search(text) if name == "fp8" else name in text for name in names for text in formats)
 
 
 def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
