@@ -14,7 +14,7 @@ def first(text: str) -> str:
     return verdict(judged)[0]
 
 
-@pytest.mark.parametrize("model", ["zai-org/GLM-4.6", "someone/My-600B-model"])
+@pytest.mark.parametrize("model", ["zai-org/GLM-4.6", "someone/Fine-600B-model"])
 def test_one_device_by_default(model: str) -> None:
     line = first(f"vllm serve {model} --host 127.0.0.1")
     assert line.startswith("May not fit: --tensor-parallel-size: the weights of ")
