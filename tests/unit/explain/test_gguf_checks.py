@@ -94,7 +94,7 @@ def test_experts_of_layers_go_into_ram_where_all_are_asked_for_on_the_devices() 
     )
     (judged,) = ask(text)
     (finding,) = [each for each in judged.findings if each.code.value == "does-not-fit"]
-    assert finding.remedy.startswith("the experts of 61 layers in host RAM, which needs 334.84 GiB of it")
+    assert finding.remedy.startswith("use the experts of 61 layers in host RAM, which needs 334.84 GiB of it")
     assert judged.corrected[0].argv[-2:] == ("--n-cpu-moe", "61")
 
 
