@@ -19,6 +19,7 @@ from moonpad.explain.checks.models.serving_flags import of_family
 from moonpad.explain.checks.models.textless import writes_no_text
 from moonpad.explain.documents import text_hints
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.grouping import role_of
 from moonpad.explain.model_detection import says_nothing
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -95,7 +96,7 @@ def reasoning_left_in(case: Case) -> Iterator[Remark]:
     if case.engine.name not in names.CHECKED or case.open_ended or case.first.node.headless or _has_plugin(case):
         return
     name = _name(case)
-    if writes_no_text(case.commands[0], case.first, name):
+    if writes_no_text(case.first, name) or role_of(case.commands[0]) == "prefill":
         return
     family = reasoning_family(name) if name and not of_family(name) else None
     if family is None or any(_THINKING_OFF.search(word.text) for word in case.commands[0].argv):
