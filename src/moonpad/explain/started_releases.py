@@ -120,8 +120,8 @@ def release_of_trace(engine: str, script: Script) -> tuple[str, str]:
 
 def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, str, tuple[str, ...]]:
     """The first and the newest release that have all options of the command, and keys and values of these, that any
-    has, where later ones have dropped several of them, and those; ("", "", ()) where one alone is gone, which may be a mistake, or
-    where a log shows a refusal."""
+    has, where later ones have dropped several of them, and those; ("", "", ()) where one alone is gone, which may be a
+    mistake, or where a log shows a refusal."""
     program = ENGINES[engine].program
     names, having, gone = _options_of(program, command)
     keys = _keys_of(program, command)

@@ -31,7 +31,7 @@ def test_another_tag_of_the_image_is_not_run(start: str) -> None:
 
 @pytest.mark.parametrize("start", [START, BY_VARIABLES], ids=["options", "variables"])
 def test_what_another_variant_is_based_on(start: str) -> None:
-    variants = "- our-vllm:latest: based on vllm/vllm-openai:latest\n- our-vllm:old: based on vllm/vllm-openai:v0.10.2\n"
+    variants = "- our-vllm:latest: based on vllm/vllm-openai:latest\n- our-vllm:old: on vllm/vllm-openai:v0.10.2\n"
     assert "judged by the newest" in because(f"{start}{variants}")
 
 

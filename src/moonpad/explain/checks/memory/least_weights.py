@@ -1,5 +1,5 @@
-"""What the weights of a command for GGUF files take: those of its file, or, where the text names the model alone, what a
-file of the fewest bits takes."""
+"""What the weights of a command for GGUF files take: those of its file, or, where the text names the model alone, what
+a file of the fewest bits takes."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def advised_variables(case: Case) -> Iterator[Remark]:
         for sentence in _SENTENCE.split(text):
             advised = _ADVISED.search(sentence)
             change = dead.get(advised["name"]) if advised is not None else None
-            if advised is None or change is None or advised["name"] in case.commands[0].env or _OF_SOME.search(sentence):
+            if change is None or change.flag in case.commands[0].env or _OF_SOME.search(sentence):
                 continue
             message = change.message if case.version else which_read_it(change, book)
             said = f"{script.where(number)} advises {change.flag}: {message}"
