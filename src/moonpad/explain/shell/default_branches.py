@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Final
 
 from moonpad.explain.commands import whole_number
+from moonpad.explain.shell.arithmetic import evaluate
 from moonpad.explain.shell.bash_parser import Branches, Compound, For, Node, Simple
 from moonpad.explain.shell.expansion import Expander, assignment_of
 from moonpad.explain.shell.tokens import LiteralText, Opaque, Token, Variable
@@ -28,6 +29,7 @@ _DIFFERS: Final = re.compile(
     re.IGNORECASE,
 )
 """What each machine or each server of a deployment has of its own: all branches run, each on one of them."""
+_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _PATTERN: Final = frozenset("*?[")
 _LOOKED_AT: Final = 40
 """Words of a condition."""
@@ -84,6 +86,8 @@ class Defaults:
     def test(self, node: Simple) -> bool | None:
         """Whether one test does; None also for every other command."""
         words = node.words
+        if node.arithmetic:
+            return self._of_numbers(node.arithmetic)
         if not words or words[0].text not in TESTS or len(words) > _LOOKED_AT or node.connector == "|":
             return None
         text, double = self.expander.source.text, words[0].text == "[["
@@ -106,6 +110,13 @@ class Defaults:
         holds = _of_parts([(sign, self._atom(tokens, double)) for sign, tokens in parts])
         negated = text[max(0, words[0].start - 4) : words[0].start].rstrip().endswith("!")
         return holds if holds is None or not negated else not holds
+
+    def _of_numbers(self, text: str) -> bool | None:
+        """Whether `(( GPUS >= 8 ))` does."""
+        if any(self._is_open(name) for name in _NAME.findall(text)):
+            return None
+        value = evaluate(text, self.expander.number)
+        return None if value is None else value != 0
 
     def _atom(self, tokens: Sequence[Token], double: bool) -> bool | None:
         if tokens[:1] and tokens[0].text == "!":
