@@ -50,3 +50,23 @@ def test_numbers_decide(text: str, expected: int | None) -> None:
 )
 def test_what_stands_in_braces_runs_where_the_test_holds(text: str, expected: int | None) -> None:
     assert size(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('case "$1" in\n  small) TP=4 ;;\n  big) TP=16 ;;\n  *) TP=8 ;;\nesac', 8),
+        ("case $MODE in small) TP=4 ;; *) TP=8 ;; esac", 8),
+        ("case $MODE in small) TP=4 ;; big) TP=16 ;; esac", None),
+        ("MODE=$(cat mode)\ncase $MODE in small) TP=4 ;; *) TP=8 ;; esac", None),
+        ("case $NODE_RANK in 0) TP=4 ;; *) TP=8 ;; esac", None),
+        ("case $(hostname) in a*) TP=4 ;; *) TP=8 ;; esac", None),
+        ("read MODE\ncase $MODE in small) TP=4 ;; *) TP=8 ;; esac", None),
+    ],
+)
+def test_a_choice_that_nobody_makes_takes_its_default(text: str, expected: int | None) -> None:
+    assert size(text) == expected
+
+
+def test_a_default_that_ends_the_script_is_not_taken() -> None:
+    assert size('case "$1" in\n  small) TP=4 ;;\n  *) echo usage; exit 1 ;;\nesac') == 4

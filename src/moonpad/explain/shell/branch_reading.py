@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from moonpad.explain.commands import Word
 from moonpad.explain.shell.bash_parser import Branches, Compound, For, Simple
-from moonpad.explain.shell.default_branches import set_in, switch_of
+from moonpad.explain.shell.default_branches import leaves, set_in, switch_of
 from moonpad.explain.shell.scope import Layer, Other, Scope, size_of
 from moonpad.explain.shell.shell_tests import (
     asked_by,
@@ -17,7 +17,6 @@ from moonpad.explain.shell.shell_tests import (
     demanded,
     ends,
     lacking_in,
-    leaves,
     tested_files,
     tested_values,
 )

@@ -166,7 +166,7 @@ class Defaults:
     def _of_case(self, node: Branches, subject: Token) -> int | None:
         value = self.value(subject) if any(isinstance(part, Variable) for part in subject.segments) else None
         if value is None:
-            return None
+            return self._of_default(node) if self._is_given_outside(subject) else None
         for number, pattern in enumerate(node.patterns):
             for each in pattern.split("|"):
                 plain = each.strip("() \t\n\"'")
@@ -175,6 +175,28 @@ class Defaults:
                 if fnmatchcase(value, plain):
                     return number
         return -1
+
+    def _is_given_outside(self, subject: Token) -> bool:
+        """Whether it is one variable or argument that the script never sets, so that it is empty where nobody gives
+        it."""
+        names, scope = _names((subject,)), self.expander.scope
+        if len(names) != 1 or len(subject.segments) != 1 or self._is_open(names[0]) or names[0] in scope.variables:
+            return False
+        return scope.arguments is None or not names[0].isdigit()
+
+    def _of_default(self, node: Branches) -> int | None:
+        """The branch `*)`, where it goes on, of a choice among words: options are given in any number."""
+        last = len(node.patterns) - 1
+        if any(pattern.strip("( \t\n\"'").startswith("-") for pattern in node.patterns):
+            return None
+        if last < 1 or node.patterns[last].strip("() \t\n") != "*" or last >= len(node.bodies):
+            return None
+        return None if leaves(node.bodies[last]) else last
+
+
+def leaves(body: Sequence[Node]) -> bool:
+    """Whether these statements end with leaving the script."""
+    return [part.words[0].text for part in body[-1:] if isinstance(part, Simple) and part.words] == ["exit"]
 
 
 def joined(first: bool | None, sign: str, second: bool | None) -> bool | None:
