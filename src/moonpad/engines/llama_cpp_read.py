@@ -85,7 +85,7 @@ def read(invocation: Invocation) -> Reading:
     if given := _given_by_variables(words, env):
         settings = _settings(Words((*given, *invocation.argv), grammar(invocation.version), 0))
     splits = [part for part in (words.text("--tensor-split") or "").split(",") if part.strip(" 0.")]
-    far = words.given("--rpc")
+    far = words.given("--rpc") or "LLAMA_ARG_RPC" in env
     serving = replace(
         serving,
         keyed=serving.keyed or words.given("--api-key-file") or "LLAMA_API_KEY" in env,
@@ -103,7 +103,7 @@ def read(invocation: Invocation) -> Reading:
         and not far
         and words.text("--split-mode") != "none"
         and words.text("--device") != "none",
-        left_to_engine=_left_to_engine(words, settings),
+        left_to_engine=_left_to_engine(words, settings, env, far=far),
         effort=50 * min(_effort(_overrides(words.parsed())), _MOST_EFFORT),
         extra=words.rest(),
     )
@@ -206,19 +206,19 @@ def _buffer_of(name: str, overrides: Sequence[tuple[re.Pattern[str], str]]) -> s
     return next((buffer for pattern, buffer in overrides if pattern.search(name)), "")
 
 
-def _left_to_engine(words: Words, settings: Settings) -> str:
+def _left_to_engine(words: Words, settings: Settings, env: Mapping[str, str], *, far: bool) -> str:
     if _effort(_overrides(words.parsed())) > _MOST_EFFORT:
         return "the patterns of --override-tensor are too many or too intricate to be tried here"
     if _are_broken(_placements(words.parsed())):
         return "where --override-tensor puts the experts is not known: what is written there is not pattern=buffer"
-    if words.given("--rpc"):
+    if far:
         return "layers lie on devices of other machines too (--rpc)"
     if (
         len({buffer for pattern, buffer in _overrides(words.parsed()) if "exp" in pattern and _CARD.fullmatch(buffer)})
         > 1
     ):
         return "which experts a device holds is said by name (--override-tensor), and not counted here"
-    placed = settings.host_expert_layers is not None or words.given("--n-gpu-layers")
+    placed = settings.host_expert_layers is not None or words.given("--n-gpu-layers") or "LLAMA_ARG_N_GPU_LAYERS" in env
     fits = (words.text("--fit") or "on").lower() not in ("off", "false", "0")
     if placed or not fits:
         return ""

@@ -55,3 +55,15 @@ def test_the_command_line_goes_before_its_variables() -> None:
 )
 def test_no_server_is_made_up(text: str) -> None:
     assert [each for each in ask(text) if each.engine == "llama-cpp" and each.model_written] == []
+
+
+def test_machines_that_a_variable_names_hold_a_part() -> None:
+    (judged,) = ask("LLAMA_ARG_RPC=10.0.0.1:50052 llama-server -m Kimi-K2-Instruct-Q4_K_M.gguf -ngl 99\n", "1xH100")
+    assert not [each for each in judged.findings if each.severity.value == "error"]
+    assert judged.memory is None
+
+
+def test_layers_that_a_variable_places_are_not_left_to_the_engine() -> None:
+    placed = RUN.replace("-e LLAMA_ARG_CTX_SIZE", "-e LLAMA_ARG_N_GPU_LAYERS=99 -e LLAMA_ARG_CTX_SIZE")
+    (judged,) = ask(placed, "8xH200")
+    assert judged.memory is not None
