@@ -24,6 +24,8 @@ class SilentFamily(Struct, frozen=True, kw_only=True):
 class ReasoningFamily(Struct, frozen=True, kw_only=True):
     name: Text
     parsers: tuple[str, ...]
+    marked: bool = False
+    """Without a parser each answer has the marks of its format, which no chat template takes out."""
     provenance: Provenance
 
 

@@ -54,3 +54,9 @@ READS_TRUTHS: Final = frozenset({"ktransformers-legacy"})
 FIRST_WITHOUT_TRUTHS: Final[Mapping[str, str]] = {"vllm serve": "0.9.0"}
 """From which release on a program refuses `true` behind each of its switches: vllm/engine/arg_utils.py of 0.9.0 makes
 all of them by argparse.BooleanOptionalAction, and 0.8 reads it behind --enable-chunked-prefill."""
+TRUTHS_TAKEN: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
+    ("vllm serve", "--enable-chunked-prefill"): ("0.7.3", "0.8.5"),
+}
+"""Switches of a program behind which releases have read `true` and `false`: the last one that was read and does, and
+the first that refuses them (vllm/engine/arg_utils.py of 0.5.3.post1, 0.7.3 and 0.8.5: StoreBoolean, later
+argparse.BooleanOptionalAction)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
@@ -33,6 +33,15 @@ SETTING_FLAGS: Final = (
     ("--n-cpu-moe", "host_expert_layers"),
 )
 
+_VARIABLES: Final = {
+    "LLAMA_ARG_CTX_SIZE": "--ctx-size",
+    "LLAMA_ARG_N_PARALLEL": "--parallel",
+    "LLAMA_ARG_UBATCH": "--ubatch-size",
+    "LLAMA_ARG_CACHE_TYPE_K": "--cache-type-k",
+    "LLAMA_ARG_N_GPU_LAYERS": "--n-gpu-layers",
+    "LLAMA_ARG_N_CPU_MOE": "--n-cpu-moe",
+}
+"""What stands for an option of a size (tools/server/README.md)."""
 _MATRICES: Final = ("gate", "up", "down")
 _REPEATED: Final = re.compile(r"[*+{]")
 _INTEGER: Final = re.compile(r"\s*[+-]?\d")
@@ -70,10 +79,13 @@ def _as_switch(option: Option) -> Option:
 def read(invocation: Invocation) -> Reading:
     env = invocation.env
     words = Words(invocation.argv, grammar(invocation.version), start_of(invocation.argv, ENTRIES))
-    model = words.text("--hf-repo") or words.text("--model") or env.get("LLAMA_ARG_MODEL", "")
+    named = env.get("LLAMA_ARG_HF_REPO", "") or env.get("LLAMA_ARG_MODEL", "")
+    model = words.text("--hf-repo") or words.text("--model") or named
     settings, serving = _settings(words), words.serving()
+    if given := _given_by_variables(words, env):
+        settings = _settings(Words((*given, *invocation.argv), grammar(invocation.version), 0))
     splits = [part for part in (words.text("--tensor-split") or "").split(",") if part.strip(" 0.")]
-    far = words.given("--rpc")
+    far = words.given("--rpc") or "LLAMA_ARG_RPC" in env
     serving = replace(
         serving,
         keyed=serving.keyed or words.given("--api-key-file") or "LLAMA_API_KEY" in env,
@@ -81,7 +93,7 @@ def read(invocation: Invocation) -> Reading:
     )
     return Reading(
         model=model,
-        served_name=words.text("--alias") or PurePosixPath(model).name or model,
+        served_name=words.text("--alias") or env.get("LLAMA_ARG_ALIAS", "") or PurePosixPath(model).name or model,
         layout=Layout(pp=1 if far else max(1, len(splits))),
         settings=settings,
         unknown=words.unknown(),
@@ -91,10 +103,16 @@ def read(invocation: Invocation) -> Reading:
         and not far
         and words.text("--split-mode") != "none"
         and words.text("--device") != "none",
-        left_to_engine=_left_to_engine(words, settings),
+        left_to_engine=_left_to_engine(words, settings, env, far=far),
         effort=50 * min(_effort(_overrides(words.parsed())), _MOST_EFFORT),
         extra=words.rest(),
     )
+
+
+def _given_by_variables(words: Words, env: Mapping[str, str]) -> tuple[str, ...]:
+    """Options whose variables are set; the command line goes before them (common/arg.cpp)."""
+    given = ((flag, env[name]) for name, flag in _VARIABLES.items() if name in env and not words.given(flag))
+    return tuple(word for pair in given for word in pair)
 
 
 def _slots(words: Words) -> int | None:
@@ -188,19 +206,19 @@ def _buffer_of(name: str, overrides: Sequence[tuple[re.Pattern[str], str]]) -> s
     return next((buffer for pattern, buffer in overrides if pattern.search(name)), "")
 
 
-def _left_to_engine(words: Words, settings: Settings) -> str:
+def _left_to_engine(words: Words, settings: Settings, env: Mapping[str, str], *, far: bool) -> str:
     if _effort(_overrides(words.parsed())) > _MOST_EFFORT:
         return "the patterns of --override-tensor are too many or too intricate to be tried here"
     if _are_broken(_placements(words.parsed())):
         return "where --override-tensor puts the experts is not known: what is written there is not pattern=buffer"
-    if words.given("--rpc"):
+    if far:
         return "layers lie on devices of other machines too (--rpc)"
     if (
         len({buffer for pattern, buffer in _overrides(words.parsed()) if "exp" in pattern and _CARD.fullmatch(buffer)})
         > 1
     ):
         return "which experts a device holds is said by name (--override-tensor), and not counted here"
-    placed = settings.host_expert_layers is not None or words.given("--n-gpu-layers")
+    placed = settings.host_expert_layers is not None or words.given("--n-gpu-layers") or "LLAMA_ARG_N_GPU_LAYERS" in env
     fits = (words.text("--fit") or "on").lower() not in ("off", "false", "0")
     if placed or not fits:
         return ""

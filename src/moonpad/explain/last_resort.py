@@ -11,6 +11,7 @@ from moonpad.engines.foreign_names import LAUNCHERS, MENTION, OTHER_ENGINES, PRO
 from moonpad.engines.image_names import OF_NO_ENGINE
 from moonpad.explain.chat_programs import chat_programs
 from moonpad.explain.commands import Command, Piece, Word
+from moonpad.explain.commented_servers import read_commented_servers
 from moonpad.explain.documents.catalogues import NODES_BEFORE
 from moonpad.explain.documents.powershell_lists import powershell_lists
 from moonpad.explain.documents.quoted_options import quoted_options
@@ -155,6 +156,8 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     if not any(starts_with_options(command) for command in state.commands) and (spoken := spoken_starts(state, texts)):
         state.commands += spoken
         state.problems.items.clear()  # no shell was meant to read sentences
+    if not any(starts_with_options(command) for command in state.commands):
+        read_commented_servers(state, texts)
 
 
 def _is_among_sentences(text: str, start: int, state: ScriptState) -> bool:

@@ -32,7 +32,8 @@ _LEADS: Final = re.compile(
 )
 """Words of a sentence that stand in front of a command on its own line."""
 _MOST_LEADING: Final = 8
-_DETACHED: Final = "nohup"
+_OF_THE_SHELL: Final = frozenset({"nohup", "exec"})
+"""What parts a program from its shell, or puts it in its place: who pastes the command loses the shell with `exec`."""
 
 
 def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edit] = ()) -> Line:
@@ -132,7 +133,7 @@ def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     """What is wrapped around the program on the same line, and the words that name the program.
 
     A shell inside (`bash -c '…'`, `ssh`) has lines of its own: what is around it is left out. So is `nohup`, as the `&`
-    and the file that belong to it are not among the words.
+    and the file that belong to it are not among the words, and `exec`.
     """
     command = _without_sentence(command)
     for first in range(len(command.wrappers) + 1):
@@ -149,7 +150,7 @@ def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
         return (), tuple(Word(text) for text in start.split())
     if first == 0:
         return _without(
-            around, [word for each in command.wrappers if each.kind == _DETACHED for word in each.words]
+            around, [word for each in command.wrappers if each.kind in _OF_THE_SHELL for word in each.words]
         ), own
     return _launcher(command.wrappers[first:]), own
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 from moonpad.engines import ENGINES
 from moonpad.engines.build_names import IMAGES_OF_DAYS
 from moonpad.engines.command_line import Program
-from moonpad.engines.foreign_names import NO_MODULES, RAY
+from moonpad.engines.foreign_names import IN_PLACE_OF_OPTIONS, NO_MODULES, RAY
 from moonpad.engines.image_names import STARTS_SERVER
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.shell.wrapper_options import PYTHON, scan
@@ -138,6 +138,18 @@ def served_by_image(image: str) -> str:
         if program.images and re.search(rf"(?:^|/){program.images}(?::|@|$)", image, re.ASCII):
             return program.name
     return ""
+
+
+def served_by_variables(image: str, env: Collection[str]) -> str:
+    """The same where all of its options are variables, `LLAMA_ARG_MODEL: /m/k2.gguf`."""
+    begins = IN_PLACE_OF_OPTIONS.get(program := served_by_image(image), "")
+    return program if begins and any(name.startswith(begins) for name in env) else ""
+
+
+def choosing_words(name: str, behind: Sequence[Word]) -> int:
+    """How many words behind an image choose the program that it starts."""
+    program = program_named(name)
+    return int(program is not None and bool(behind) and behind[0].text in program.chosen_by)
 
 
 def named_by_image(image: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Set
 from typing import Final
 
-from moonpad.catalog.options import changes, newest, option_set, programs, releases_accepting, versions
+from moonpad.catalog.options import changes, newest, option_set, programs, releases_accepting, values_of, versions
 from moonpad.catalog.options.config_keys import key_history, key_releases
 from moonpad.catalog.options.sets import base_version
 from moonpad.catalog.release_days import builds_seen, release_days, seen_around
@@ -119,19 +119,22 @@ def release_of_trace(engine: str, script: Script) -> tuple[str, str]:
 
 
 def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, str, tuple[str, ...]]:
-    """The first and the newest release that have all options of the command, and keys of these, that any has, where
-    later ones have dropped several of them, and those; ("", "", ()) where one alone is gone, which may be a mistake, or
-    where a log shows a refusal."""
+    """The first and the newest release that have all options of the command, and keys and values of these, that any
+    has, where later ones have dropped several of them, and those; ("", "", ()) where one alone is gone, which may be a
+    mistake, or where a log shows a refusal."""
     program = ENGINES[engine].program
     names, having, gone = _options_of(program, command)
     keys = _keys_of(program, command)
     having, gone = {**having, **keys}, (*gone, *_absent(program, keys))
+    values = _values_of(program, command) if gone else {}
+    gone = (*gone, *_absent(program, values))
     if len(gone) < _SEVERAL or _removed(program, names) is not None:
         return "", "", ()
     script.budget.once("refusals of a log", len(script.lines), "the text around its engine commands")
     if is_in_lines(_REFUSED, script.lines, _LONGEST):
         return "", "", ()
-    releases = _all_having(program, having, engine, command, script)
+    releases = _all_having(program, {**having, **values}, engine, command, script)
+    releases = releases or _all_having(program, having, engine, command, script)
     return (releases[0], releases[-1], gone) if releases else ("", "", ())
 
 
@@ -162,6 +165,25 @@ def _keys_of(program: str, command: Command) -> Mapping[str, Collection[str]]:
             if spans:
                 with_key = {each for first, last in spans for each in recorded[first : last + 1]}
                 having[".".join((option.flag or "", *path))] = with_key
+    return having
+
+
+def _values_of(program: str, command: Command) -> Mapping[str, Collection[str]]:
+    """The values of options that take one of a list, `--swap-policy lru`, with the releases that take each."""
+    options = option_set(program)
+    if options is None:
+        return {}
+    recorded = versions(program)
+    having: dict[str, Collection[str]] = {}
+    for option in parse([word.text for word in command.argv], Grammar(options)).occurrences:
+        dest = (option.flag or "").removeprefix("--").replace("-", "_")
+        if not dest or not isinstance(option.value, str) or not values_of(program, None, dest):
+            continue
+        listed = {each: values_of(program, each, dest) for each in recorded}
+        # A list that is not known refuses nothing, and a name that no list has is a slip or a plugin's.
+        taking = [each for each, names in listed.items() if not names or option.value in names]
+        if any(option.value in names for names in listed.values()):
+            having[f"{option.flag} {option.value}"] = [_counted(program, each) for each in taking]
     return having
 
 

@@ -14,9 +14,8 @@ from moonpad.engines.attention_backends import takes_draft
 from moonpad.explain.first_taking import first_taking
 from moonpad.explain.input_limits import Budget
 from moonpad.plan.judgement import room_outside
-from moonpad.plan.layouts import legal_layouts
 from moonpad.plan.memory import memory_of
-from moonpad.plan.ranking import network_hops, tensor_group_spans_nodes
+from moonpad.plan.ranking import tensor_group_spans_nodes
 from moonpad.plan.rules import is_legal
 from moonpad.values.configuration import Configuration
 from moonpad.values.memory import LIKELY, Memory
@@ -29,6 +28,7 @@ WAYS: Final = 3
 """Ways out among which two are chosen: more changes at once are tried only where there are fewer."""
 _LIMITS: Final = {"max_num_batched_tokens": (4096, "batched tokens"), "max_num_seqs": (256, "sequences")}
 """What is turned down, to how many on each rank, and its name for people."""
+FEW_SEQUENCES: Final = 64
 HIGH_FRACTION: Final = 0.95
 SHORTEST: Final = 2048
 LEAST_GAIN: Final = 1.05
@@ -80,8 +80,6 @@ class Improvement(Struct, frozen=True):
 
 
 _OF_BOTH: Final = frozenset({"dcp", "kv_cache_dtype"})
-FEW_DEVICES: Final = 64
-"""With more, layouts are looked at once: there are thousands of them."""
 
 
 class Lever(NamedTuple):
@@ -139,6 +137,11 @@ def _ways_out(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
         return ()  # no context is short enough for what runs outside of the memory fraction
     alone = memory.max_context.value
     shorter = [] if alone < SHORTEST or _holds_all(subject, alone) else [Lever("", (), subject)]
+    if not any(_holds_all(subject, after.max_context.value) for *_, after in tried):
+        # Fewer sequences at once keep the context, which comes before a shorter one.
+        keeping = [names for count in range(len(_KEEPING) + 1) for names in combinations(_KEEPING, count)]
+        pulled = _legal_levers(subject, (("few", *names) for names in keeping))
+        tried += [(0, *way) for way in pulled if _holds_all(subject, way[1].max_context.value)]
     longest = max(tried, key=lambda way: way[2].max_context.value, default=None)
     if longest is not None and longest[2].max_context.value >= max(SHORTEST, LEAST_GAIN * alone):
         shorter.append(longest[1])
@@ -182,7 +185,7 @@ def _apply(subject: Subject, names: Sequence[str]) -> Lever | None:
     whats: list[str] = []
     changes: Changes = ()
     for name in names:
-        pulled = _LEVERS[name](subject)
+        pulled = _MORE_LEVERS[name](subject)
         if pulled is None:
             return None
         what, change, subject = pulled
@@ -235,6 +238,17 @@ def _fewer(subject: Subject) -> Lever | None:
     return Lever(f"at most {words} at once", changes, subject.with_settings(**fewer))
 
 
+def _few(subject: Subject) -> Lever | None:
+    """So few sequences as nobody asked for: what an engine reserves for each of them may be all that lacks."""
+    configuration = subject.configuration
+    ranks = configuration.layout.dp if configuration.engine.limits_over_dp else 1
+    given, few = configuration.settings.max_num_seqs, FEW_SEQUENCES * ranks
+    if subject.memory().fits or configuration.engine.reserves_kv or (given is not None and given <= few):
+        return None
+    changed = subject.with_settings(max_num_seqs=few)
+    return Lever(f"at most {few:,} sequences at once", (("max_num_seqs", str(few)),), changed)
+
+
 def _eager(subject: Subject) -> Lever | None:
     configuration = subject.configuration
     if configuration.settings.enforce_eager or subject.memory().fits or not configuration.engine.graphs_option:
@@ -242,7 +256,7 @@ def _eager(subject: Subject) -> Lever | None:
     return Lever("no CUDA graphs", (("enforce_eager", None),), subject.with_settings(enforce_eager=True))
 
 
-def _fraction(subject: Subject) -> Lever | None:
+def higher_fraction(subject: Subject) -> Lever | None:
     name = subject.configuration.engine.memory_fraction_name
     if subject.configuration.settings.kv_cache_bytes is not None:
         return None  # it decides, not the fraction
@@ -334,9 +348,12 @@ _LEVERS: Final[Mapping[str, Callable[[Subject], Lever | None]]] = {
     "dcp": _dcp,
     "fewer": _fewer,
     "kv_cache_dtype": _fp8_kv,
-    "fraction": _fraction,
+    "fraction": higher_fraction,
     "eager": _eager,
 }
+_MORE_LEVERS: Final[Mapping[str, Callable[[Subject], Lever | None]]] = {"few": _few, **_LEVERS}
+_KEEPING: Final = ("dcp", "fewer", "kv_cache_dtype", "fraction")
+"""What is pulled with fewer sequences: neither the context nor the graphs are given up."""
 
 
 def _improvement(subject: Subject, lever: Lever, before: Memory, after: Memory) -> Improvement:
@@ -363,29 +380,3 @@ def _at_its_worse_end(memory: Memory) -> str:
     if not memory.fits or least >= memory.context or memory.max_context.value < memory.context:
         return ""
     return f" (at the worse end of the estimate {f'{least:,} tokens' if least else 'none'})"
-
-
-def best_remedy(subject: Subject, suggestions: Sequence[Improvement]) -> str:
-    """The one thing to do, in a sentence for a finding: the best suggestion, else another layout over all devices of
-    the cluster, the one that crosses the network least, with the same settings or else with more of the memory."""
-    if suggestions:
-        return f"use {suggestions[0].why}"
-    configuration = subject.configuration
-
-    def cost(layout: Layout) -> tuple[int, int, int]:
-        return network_hops(layout, configuration.cluster, configuration.architecture), -layout.tp, -layout.dcp
-
-    subject.budget.work(300 * configuration.cluster.devices.bit_length() ** 2, "the search for better settings")
-    higher = _fraction(subject) if configuration.cluster.devices <= FEW_DEVICES else None
-    for same, extra in ((subject, ""), *([(higher.subject, f" with {higher.what}")] if higher else [])):
-        for layout in sorted(legal_layouts(configuration), key=cost):
-            other = replace(same, configuration=replace(same.configuration, layout=layout))
-            if layout.dcp > 1 and "dcp" in subject.barred:
-                continue
-            if is_legal(other.configuration) and (memory := other.memory()).fits and not memory.tight:
-                return (
-                    f"use another layout over the same devices{extra}: {layout.words} leaves "
-                    f"{gib(memory.kv_bytes.value)} for the KV cache on each, {memory.kv_tokens.value:,.0f} tokens "
-                    "(estimated, not measured); moonpad plan gives the commands"
-                )
-    return "take more devices, or devices with more memory"

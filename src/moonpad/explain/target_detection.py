@@ -22,6 +22,7 @@ from moonpad.explain.documents.bare_versions import bare_version, version_in_pat
 from moonpad.explain.documents.built_forks import built_fork
 from moonpad.explain.documents.feature_branches import feature_branch
 from moonpad.explain.documents.nightly_builds import takes_nightly
+from moonpad.explain.documents.own_tags import release_of_own_tag
 from moonpad.explain.documents.spoken_bounds import bound_of, last_below
 from moonpad.explain.documents.tags_of_others import release_of_others
 from moonpad.explain.documents.untagged_builds import untagged_build
@@ -130,6 +131,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         near = nearest_version(name, script, command) if command is not None else None
         if command is not None and (beside := release_beside(name, command, script)) is not None:
             near, on_host = beside
+        if command is not None and (of_tag := release_of_own_tag(name, command, script)) is not None:
+            near = of_tag
         spoken = versions.get(name) if near is None else near
         if spoken and command is not None:
             if runs_main(name, command, script):

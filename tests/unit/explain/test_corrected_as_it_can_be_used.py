@@ -83,3 +83,8 @@ def test_what_is_left_of_a_conflict_is_named() -> None:
     from moonpad.explain.spoiling import left_in
 
     assert "--data-parallel-size" in [remark.finding.where for remark in left_in(judged)]
+
+
+def test_what_puts_the_program_in_the_place_of_its_shell_is_left_out() -> None:
+    """Who pastes it would lose the shell."""
+    assert corrected(f"#!/bin/bash\nexec {SGLANG}\n").startswith("python3 -m sglang.launch_server ")

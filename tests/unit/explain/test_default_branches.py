@@ -198,7 +198,7 @@ def test_the_other_branch_is_named_with_what_switches_it() -> None:
     ]
 
 
-@pytest.mark.parametrize(("default", "lines"), [("dp", [5, 3]), ("tp", [3, 5]), ("", [3, 5])])
+@pytest.mark.parametrize(("default", "lines"), [("dp", [5, 3]), ("tp", [3, 5]), ("", [5, 3])])
 def test_the_start_of_the_default_stands_for_the_others(default: str, lines: list[int]) -> None:
     text = f"""{f'MODE="${{1:-{default}}}"' if default else ""}
 case "$MODE" in

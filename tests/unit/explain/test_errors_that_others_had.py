@@ -44,6 +44,25 @@ def test_a_report_of_an_issue_that_the_text_refers_to() -> None:
     assert failures(f"# K3\n\n{COMMAND.format('')}Our server crashes as issue #32569 reports, we get {error}\n")
 
 
+SERVE = "`vllm serve deepseek-ai/DeepSeek-V3-0324 --tensor-parallel-size 16`\n\n"
+NCCL = "(Worker pid=71) ERROR 07-28 13:53:40 worker.py:382] RuntimeError: NCCL Error 3: internal error\n"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "theirs"),
+    [
+        ("DeepSeek-V2-Lite-Chat fails at the same place, but with an NCCL error:", False),
+        ("DeepSeek-R1也失败, 报一个NCCL error：", False),
+        ("DeepSeek-V3-0324 fails with an NCCL error, as DeepSeek-V2-Lite does:", True),
+        ("DeepSeek-V3 fails with an NCCL error:", True),
+        ("It fails with:", True),
+        ("I am used to DeepSeek-V2-Lite.", True),
+    ],
+)
+def test_a_log_that_a_sentence_gives_to_another_model(sentence: str, theirs: bool) -> None:
+    assert bool(failures(f"{SERVE}{sentence}\n\n{NCCL}")) is theirs
+
+
 LOG = "```\nRuntimeError: Get GPU arch from rocminfo failed\n```\n"
 
 

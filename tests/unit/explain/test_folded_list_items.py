@@ -48,3 +48,29 @@ def test_the_automatic_context_came_with_0_14(release: str, refused: bool) -> No
 def test_more_options_that_are_to_be_filled_in_leave_the_layout_open(more: str) -> None:
     (judged,) = ask(f"# 8x H200\nvllm serve moonshotai/Kimi-K2.5 {more}\n")
     assert "tp" in judged.unknown
+
+
+QUOTED = """\
+apiVersion: v1
+kind: Pod
+metadata: {{name: leader}}
+spec:
+  containers:
+  - name: vllm
+    image: vllm/vllm-openai:v0.12.0
+    command:
+    - sh
+    - -c
+    - {quote}bash /start.sh leader;
+      vllm serve Qwen/Qwen3-32B
+      --tensor-parallel-size 4 --max-model-lenn 32768{quote}
+"""
+
+
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_words_of_a_quoted_text_over_lines_stand_where_they_stood(quote: str) -> None:
+    text = QUOTED.format(quote=quote)
+    lines = text.splitlines()
+    (command,) = [each for each in read_script(text).commands if each.program == "vllm serve"]
+    for word in command.argv:
+        assert lines[word.line - 1][word.column :].startswith(word.text)

@@ -118,3 +118,12 @@ def test_a_report_is_a_warning(text: str, on: str, version: str, where: str, sev
 )
 def test_what_a_report_is_not_about(text: str, on: str, version: str) -> None:
     assert reported(text, on, version) == []
+
+
+def test_what_nobody_found_the_cause_of_is_a_note() -> None:
+    (found,) = [
+        each
+        for each in reported("vllm serve deepseek-ai/DeepSeek-R1 -tp 8 -pp 2 --max-model-len 3500", "2x8xH100", "0.8.4")
+        if "NCCL 2.21" in each.message
+    ]
+    assert found.severity.value == "note"

@@ -200,3 +200,25 @@ def test_older_releases_want_a_switch_beside_the_parser(version: str, more: str,
     )
     found = [each.remedy for one in ask(text) for each in one.findings if "thinks aloud" in each.message]
     assert found == [remedy]
+
+
+OSS = "python3 -m sglang.launch_server --model-path openai/gpt-oss-120b --tp 4"
+BOTH = "add --reasoning-parser gpt-oss --tool-call-parser gpt-oss"
+
+
+def test_a_model_that_answers_in_marks_needs_both_parsers_wherever_it_serves() -> None:
+    assert told(f"{OSS} --port 8000\n", BOTH, "0.5.10") is Severity.NOTE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{OSS} --reasoning-parser gpt-oss --tool-call-parser gpt-oss\n",
+        f"{OSS} --port 8000 &\npython3 -m sglang.bench_serving --backend sglang --num-prompts 10\n",
+        "vllm serve openai/gpt-oss-120b -tp 4\n",
+        "python3 -m sglang.launch_server --model-path Qwen/Qwen3-8B --tp 4\n",
+    ],
+    ids=["given", "measured", "an engine that reads them itself", "another model"],
+)
+def test_no_parser_of_marks_is_missing(text: str) -> None:
+    assert told(text, "marks of its format") is None

@@ -29,6 +29,28 @@ def test_clients_get_the_answers_of_decode() -> None:
     assert advised(pool) == [[], ["--tool-call-parser", "--reasoning-parser"]]
 
 
+PAIR = """\
+VLLM --port 8100 --kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "kv_producer"}'
+
+VLLM --port 8200 --kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "kv_consumer"}'
+""".replace("VLLM", VLLM)
+
+
+def test_a_server_that_looks_at_requests_first_needs_the_parser_of_tools_for_prefill_too() -> None:
+    assert advised(PAIR) == [["--tool-call-parser"], ["--tool-call-parser", "--reasoning-parser"]]
+    prefill, decode = (judged.findings for judged in ask(PAIR))
+    (told,) = [each.message for each in prefill if each.where == "--tool-call-parser"]
+    assert told == "requests with tools are refused: a proxy sends each of them to prefill first, tools included"
+    assert [each.message for each in decode if each.where == "--tool-call-parser"] == [
+        "requests with tools are refused"
+    ]
+
+
+def test_prefill_that_has_the_parser_lacks_none() -> None:
+    given = PAIR.replace("--port 8100", "--port 8100 --enable-auto-tool-choice --tool-call-parser kimi_k2")
+    assert advised(given)[0] == []
+
+
 @pytest.mark.parametrize("start", [SGLANG, VLLM])
 @pytest.mark.parametrize("model", ["Kimi-K2-Thinking", "Kimi-K3", "Kimi-K2-Instruct"])
 def test_a_server_that_hands_out_tokens_parses_nothing(start: str, model: str) -> None:

@@ -65,3 +65,44 @@ def test_limit_of_a_pod(options: str, memory: str, devices: int, *, expected: bo
 )
 def test_file_that_a_script_looks_up(written: str, name: str) -> None:
     assert looked_up_file(written) == name
+
+
+UNNAMED = """apiVersion: v1
+kind: Pod
+metadata:
+  name: kimi-k2
+  annotations: {{about: "Kimi K2 by {about}"}}
+spec:
+  containers:
+  - name: server
+    image: ghcr.io/ggml-org/llama.cpp:server-cuda
+    command: ["/bin/sh", "-c"]
+    args:
+    - |
+      FILE=$(find /models/$REPO -name "*$QUANT*00001*.gguf" | head -1)
+      /app/llama-server -m "$FILE" -ngl 99 -c 8192
+    resources:
+      limits:
+        # {device}
+        nvidia.com/gpu: 1
+        memory: {memory}
+"""
+
+
+@pytest.mark.parametrize(
+    ("about", "device", "memory", "expected"),
+    [
+        ("llama.cpp", "Tesla T4: 16GB VRAM", "128Gi", True),
+        ("llama.cpp", "RTX 4090 24GB", "128Gi", True),
+        ("llama.cpp", "RTX 4090 24GB", "256Gi", False),
+        ("llama.cpp", "what the node has", "128Gi", False),
+        ("llama.cpp, or Qwen3", "Tesla T4: 16GB VRAM", "128Gi", False),
+        ("llama.cpp, a REAP of it", "Tesla T4: 16GB VRAM", "128Gi", False),
+    ],
+)
+def test_a_file_of_the_fewest_bits_where_the_text_names_the_model(
+    about: str, device: str, memory: str, *, expected: bool
+) -> None:
+    text = UNNAMED.format(about=about, device=device, memory=memory)
+    found = [each for judged in judge(read_files([("k2.yaml", text)]), Question()) for each in judged.findings]
+    assert any("at the least (1.53 bits a weight)" in each.message for each in found) is expected

@@ -144,3 +144,19 @@ def test_whole_prompts_are_left_as_they_are() -> None:
     assert any("chunked prefill is off" in each.message for each in judged.findings)
     (line,) = judged.corrected
     assert line.argv[line.argv.index("--chunked-prefill-size") + 1] == "-1"
+
+
+def test_fewer_sequences_come_before_a_shorter_context() -> None:
+    """What the engine reserves for sequences that nobody asked for is what lacks."""
+    serve = "vllm serve moonshotai/Kimi-K2.7-Code --tensor-parallel-size 8 --gpu-memory-utilization 0.92"
+    judged = ask_one(f"{serve} --max-model-len 32768 --mm-encoder-tp-mode data --trust-remote-code", "8xH100", "0.33.0")
+    words = " ".join(offered(judged))
+    assert "--max-num-seqs 64" in words
+    assert "--max-model-len" not in words
+    assert "--enforce-eager" not in words
+
+
+def test_sequences_that_were_asked_for_are_kept_where_they_are_few() -> None:
+    serve = "vllm serve moonshotai/Kimi-K2.7-Code --tensor-parallel-size 8 --max-num-seqs 32"
+    judged = ask_one(f"{serve} --max-model-len 32768 --trust-remote-code", "8xH100", "0.33.0")
+    assert not any("--max-num-seqs 64" in words for words in offered(judged))

@@ -15,6 +15,20 @@ def test_a_prompt_is_no_program(prompt: str) -> None:
     assert judged.engine == "vllm"
 
 
+@pytest.mark.parametrize(
+    "prompt", ["machine A 10.0.0.1> ", "node1 192.168.1.1$ ", "10.10.x.x> ", "gpu-1> ", "machine B> ", "10.0.0.1# "]
+)
+def test_the_name_and_the_address_of_a_machine_are_a_prompt(prompt: str) -> None:
+    (judged,) = ask(f"{prompt}{SERVE} --port 8001\n")
+    assert judged.commands[0].argv[:3] == ("vllm", "serve", "moonshotai/Kimi-K2-Thinking")
+
+
+@pytest.mark.parametrize("line", ["a> b.txt", "use 10.0.0.1> for it", "TP 8> it serves"])
+def test_a_sign_before_other_words_is_no_prompt(line: str) -> None:
+    (judged,) = ask(f"{line}\n\n{SERVE}\n")
+    assert judged.sources[0].line == 3
+
+
 def test_what_is_shown_and_then_typed_is_one() -> None:
     (judged,) = ask(f"dev@a:~$ cat start.sh\n{SERVE} --port 1\ndev@a:~$ {SERVE} --port 1\n")
     assert judged.sources[0].line == 3

@@ -111,3 +111,27 @@ spec:
 def test_a_value_that_is_not_known_changes_nothing() -> None:
     (judged,) = ask(f"{SERVE} --enforce-eager=$EAGER", version="0.12.0")
     assert not [each for each in judged.remarks if each.edits and each.finding.where == "--enforce-eager"]
+
+
+OLD = "The log says vLLM {}.\n\n```bash\nvllm serve deepseek-ai/DeepSeek-V2 -tp 16 --enable-chunked-prefill{}\n```\n"
+
+
+@pytest.mark.parametrize("value", ["=False", "=true", " False"])
+@pytest.mark.parametrize("release", ["0.5.3.post1", "0.7.3"])
+def test_a_release_that_reads_true_and_false_is_told_of_nothing(release: str, value: str) -> None:
+    (judged,) = ask(OLD.format(release, value))
+    assert not [each for each in judged.findings if each.where == "--enable-chunked-prefill"]
+    assert not any("--no-enable-chunked-prefill" in line.argv for line in judged.corrected)
+
+
+def test_the_first_release_that_refuses_them_ends() -> None:
+    (judged,) = ask(OLD.format("0.8.5", "=False"))
+    (finding,) = [each for each in judged.findings if each.where == "--enable-chunked-prefill"]
+    assert (finding.severity, finding.remedy) == (Severity.ERROR, "write --no-enable-chunked-prefill")
+
+
+def test_releases_in_between_are_not_known() -> None:
+    (judged,) = ask(OLD.format("0.8.2", "=False"))
+    (finding,) = [each for each in judged.findings if each.where == "--enable-chunked-prefill"]
+    assert finding.severity is Severity.WARNING
+    assert "vLLM up to 0.7.3 takes true and false there" in finding.message

@@ -19,7 +19,7 @@ from moonpad.catalog.options import (
 )
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import WHOLE_HISTORY
-from moonpad.engines.former_forms import as_object, former_switch
+from moonpad.engines.former_forms import TRUTHS_TAKEN, as_object, former_switch
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
@@ -182,6 +182,10 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
     if option.problem in ("missing-value", "unexpected-value") and book.program not in WHOLE_HISTORY and not named:
         return f"releases that are not recorded may read it otherwise: {ask}"
     older = bool(version.text) and not since(version.text, versions(book.program)[0])
+    truths = TRUTHS_TAKEN.get((book.program, option.flag or "")) if _is_truth(option) else None
+    if option.problem == "unexpected-value" and truths is not None:
+        refused = named and since(version.text, truths[1])
+        return "" if refused else f"{book.label.partition(' ')[0]} up to {truths[0]} takes true and false there: {ask}"
     if option.problem == "unexpected-value" and (older or not named) and _is_truth(option):
         # https://github.com/vllm-project/vllm/issues/14263 runs with `--enable-chunked-prefill=True`
         return f"releases before {versions(book.program)[0]} may take true and false behind a switch: {ask}"
@@ -276,6 +280,9 @@ def _took_the_form_of(option: Occurrence, book: Rulebook, version: Version) -> b
     0.9.2, and JSON alone from 0.10.0 on (vllm/engine/arg_utils.py of both)."""
     if not version.text or since(version.text, versions(book.program)[0]):
         return False
+    if option.problem == "unexpected-value" and _is_truth(option):
+        truths = TRUTHS_TAKEN.get((book.program, option.flag or ""))
+        return truths is not None and since(truths[0], version.text)
     return _had_another_form(option, book) and isinstance(option.value, str) and bool(as_object(option.value))
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.documents.told_generally import FENCE, HEADING
+from moonpad.explain.grouping import model_of
 
 _CHECKPOINT: Final = re.compile(
     r"\b(?:[Uu]nrecognized model in|[Cc]an't load (?:the )?(?:config\w*|tokenizer|model) for|No such model:?"
@@ -17,6 +18,7 @@ _CHECKPOINT: Final = re.compile(
     r"(?P<publisher>[A-Za-z][\w.-]{1,60})/(?P<name>[\w.-]{2,80}?)['\"`]?(?=[.,;:]?(?:[ ]|$))"
 )
 """`Unrecognized model in RadixArk/Kimi-K3-DSpark`."""
+_NAME: Final = re.compile(r"(?<![\w./-])(?:[\w.-]{1,60}/)?(?P<name>[A-Za-z][\w.]{1,40}(?:-[\w.]{1,40}){1,8})")
 _REFERENCE: Final = re.compile(
     r"\b(?:issue|bug|PR|pull request|thread|ticket)s?[ ]{1,2}(?:\[?[\w./-]{0,80}#\d{2,6}\]?(?:\([^()\s]{1,200}\))?"
     r"|\[[^\]]{1,80}\]\([^()\s]{1,200}\))[ ](?:reports?|reported|describes?|tells?|is about|covers?|tracks?|shows?)\b"
@@ -67,6 +69,8 @@ def is_of_another(error: ErrorLine, commands: Sequence[Command], script: Script)
     """Whether a sentence quotes an error that another had, an incident of some day is far from the command, or it is
     of an attempt before it."""
     if _is_of_a_day(error.number, commands, script) or _is_of_an_attempt(error.number, commands, script):
+        return True
+    if _is_introduced_as_anothers(error.number, commands, script):
         return True
     if error.logged or error.pasted:
         return False
@@ -135,6 +139,27 @@ def _is_of_an_attempt(number: int, commands: Sequence[Command], script: Script) 
     if heading is None or not _FAILED.search(script.lines[heading][:_LONGEST]):
         return False
     return any(HEADING.match(line[:_LONGEST]) for line in script.lines[number : first - 1])
+
+
+def _is_introduced_as_anothers(number: int, commands: Sequence[Command], script: Script) -> bool:
+    """Whether the sentence in front of the log, `DeepSeek-V2-Lite fails there too, with:`, names another model."""
+    logged = {each.number for each in script.error_lines if each.logged}
+    above = range(number - 2, max(-1, number - 2 - _MOST), -1)
+    script.budget.work(len(above), "its error lines")
+    said = next((text for at in above if at + 1 not in logged and (text := _plain(script.lines[at])).strip("`~")), "")
+    if not said.endswith((":", "：")):
+        return False
+    models = [name.casefold() for each in commands if (name := (model_of(each) or "").rstrip("/").rpartition("/")[2])]
+    if not models or any(model in said.casefold() for model in models):
+        return False
+    named = [match["name"].casefold().rstrip(".-") for match in _NAME.finditer(said)]
+    return any(_is_sibling(name, model) for name in named for model in models)
+
+
+def _is_sibling(name: str, model: str) -> bool:
+    """Whether two names begin alike and go on otherwise: neither is short for the other."""
+    alike = model.partition("-")[0] == name.partition("-")[0] and any(char.isdigit() for char in name)
+    return alike and not model.startswith(name) and not name.startswith(model)
 
 
 def _paragraph(number: int, script: Script) -> tuple[list[str], list[str]]:

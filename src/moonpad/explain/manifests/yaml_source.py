@@ -130,10 +130,15 @@ class YamlSource:
         pieces: list[Piece] = []
         position = behind = 0
         at = start
+        quote = self.text[start : start + 1] if self.text[start : start + 1] in ("'", '"') else ""
         for line in self.text[start:end].split("\n"):
             body = line.strip()
             begin = at + len(line) - len(line.lstrip())
             at += len(line) + 1
+            if quote and not pieces:
+                body, begin = body.removeprefix(quote), begin + 1
+            if quote and at > end:
+                body = body.removesuffix(quote)
             if not body or (not pieces and body[0] in "|>"):
                 continue
             while position < len(text) and text[position].isspace():

@@ -25,6 +25,8 @@ class Simple(Struct, frozen=True):
     """The nearest comment line above in the same paragraph; one that names a node goes on to the next comment."""
     connector: str = ""
     """What stands before it: `&&`, `||`, `|`, or ""."""
+    arithmetic: str = ""
+    """The inside of `(( … ))`."""
 
 
 class For(Struct, frozen=True):
@@ -57,6 +59,7 @@ class Compound(Struct, frozen=True):
 
     body: tuple[Node, ...]
     subshell: bool
+    connector: str = ""
 
 
 Node = Simple | For | Branches | Function | Compound
@@ -186,9 +189,9 @@ class Parser:
             case "if" | "while" | "until":
                 return self._branches(depth)
             case "{":
-                return Compound(self._body(depth), subshell=False)
+                return Compound(self._body(depth), False, connector)
             case "(":
-                return self._parenthesis(depth)
+                return self._parenthesis(depth, connector)
             case "for" | "select":
                 node = self._for(depth)
             case "case":
@@ -275,13 +278,14 @@ class Parser:
         loops = sections[0][0] == "while"
         return Branches(conditions, bodies, any(word == "else" for word, _ in sections), loops=loops)
 
-    def _parenthesis(self, depth: int) -> Node:
+    def _parenthesis(self, depth: int, connector: str) -> Node:
         following = self.tokens[self.position + 1]
         if following.text == "(" and following.start == self.token.end:
             self._skip_brackets()
             self.comments.clear()
-            return Simple()
-        return Compound(self._body(depth), subshell=True)
+            inside = self.source.text[following.end : self.tokens[self.position - 1].end].removesuffix("))")
+            return Simple(connector=connector, arithmetic=inside.strip()[:_LONGEST])
+        return Compound(self._body(depth), True, connector)
 
     def _for(self, depth: int) -> Node | None:
         self.take()

@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from moonpad.explain.commands import Word
-from moonpad.explain.shell.bash_parser import Branches, For, Simple
-from moonpad.explain.shell.default_branches import set_in, switch_of
+from moonpad.explain.shell.bash_parser import Branches, Compound, For, Simple
+from moonpad.explain.shell.default_branches import leaves, set_in, switch_of
 from moonpad.explain.shell.scope import Layer, Other, Scope, size_of
 from moonpad.explain.shell.shell_tests import (
     asked_by,
@@ -17,7 +17,6 @@ from moonpad.explain.shell.shell_tests import (
     demanded,
     ends,
     lacking_in,
-    leaves,
     tested_files,
     tested_values,
 )
@@ -46,23 +45,28 @@ def read_branches(shell: Shell, node: Branches) -> None:
     _demand(shell, node)
 
 
-def read_conditional(shell: Shell, node: Simple) -> None:
-    """One command behind `&&` or `||`."""
-    scope, behind = shell.scope, node.connector == "&&"
-    lacking = lacking_in(shell.tested, behind)
-    if leaves([node]):
+def read_conditional(shell: Shell, node: Simple | Compound) -> None:
+    """One command, or several in braces, behind `&&` or `||`."""
+    scope, behind, tested = shell.scope, node.connector == "&&", shell.tested
+    lacking, left = lacking_in(tested, behind), leaves([node] if isinstance(node, Simple) else node.body)
+    if left:
         asked_by(lacking, scope)
     runs = shell.tested_by_default if behind or shell.tested_by_default is None else not shell.tested_by_default
     scope.push()
     shell.state.aside += runs is False
-    shell.simple(node)
+    if isinstance(node, Simple):
+        shell.simple(node)
+    else:
+        shell.compound(node)
     shell.state.aside -= runs is False
     layer = scope.pop()
-    if runs is not None and not leaves([node]):
-        switch = next((part.name for word in shell.tested for part in word.segments if isinstance(part, Variable)), "")
+    if left and isinstance(node, Compound):
+        return
+    if runs is not None and not left:
+        switch = next((part.name for word in tested for part in word.segments if isinstance(part, Variable)), "")
         _take(shell, layer if runs else ({}, {}), [] if runs else [Other(layer[0], switch)])
         return
-    with scope.asking(frozenset(), tested_files([Simple(shell.tested)])):
+    with scope.asking(frozenset(), tested_files([Simple(tested)])):
         _join(shell, [layer], exhaustive=False, defaults=lacking)
 
 

@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Final
 
 from moonpad.explain.commands import whole_number
+from moonpad.explain.shell.arithmetic import evaluate
 from moonpad.explain.shell.bash_parser import Branches, Compound, For, Node, Simple
 from moonpad.explain.shell.expansion import Expander, assignment_of
 from moonpad.explain.shell.tokens import LiteralText, Opaque, Token, Variable
@@ -28,6 +29,7 @@ _DIFFERS: Final = re.compile(
     re.IGNORECASE,
 )
 """What each machine or each server of a deployment has of its own: all branches run, each on one of them."""
+_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _PATTERN: Final = frozenset("*?[")
 _LOOKED_AT: Final = 40
 """Words of a condition."""
@@ -84,6 +86,8 @@ class Defaults:
     def test(self, node: Simple) -> bool | None:
         """Whether one test does; None also for every other command."""
         words = node.words
+        if node.arithmetic:
+            return self._of_numbers(node.arithmetic)
         if not words or words[0].text not in TESTS or len(words) > _LOOKED_AT or node.connector == "|":
             return None
         text, double = self.expander.source.text, words[0].text == "[["
@@ -106,6 +110,13 @@ class Defaults:
         holds = _of_parts([(sign, self._atom(tokens, double)) for sign, tokens in parts])
         negated = text[max(0, words[0].start - 4) : words[0].start].rstrip().endswith("!")
         return holds if holds is None or not negated else not holds
+
+    def _of_numbers(self, text: str) -> bool | None:
+        """Whether `(( GPUS >= 8 ))` does."""
+        if any(self._is_open(name) for name in _NAME.findall(text)):
+            return None
+        value = evaluate(text, self.expander.number)
+        return None if value is None else value != 0
 
     def _atom(self, tokens: Sequence[Token], double: bool) -> bool | None:
         if tokens[:1] and tokens[0].text == "!":
@@ -155,7 +166,7 @@ class Defaults:
     def _of_case(self, node: Branches, subject: Token) -> int | None:
         value = self.value(subject) if any(isinstance(part, Variable) for part in subject.segments) else None
         if value is None:
-            return None
+            return self._of_default(node) if self._is_given_outside(subject) else None
         for number, pattern in enumerate(node.patterns):
             for each in pattern.split("|"):
                 plain = each.strip("() \t\n\"'")
@@ -164,6 +175,28 @@ class Defaults:
                 if fnmatchcase(value, plain):
                     return number
         return -1
+
+    def _is_given_outside(self, subject: Token) -> bool:
+        """Whether it is one variable or argument that the script never sets, so that it is empty where nobody gives
+        it."""
+        names, scope = _names((subject,)), self.expander.scope
+        if len(names) != 1 or len(subject.segments) != 1 or self._is_open(names[0]) or names[0] in scope.variables:
+            return False
+        return scope.arguments is None or not names[0].isdigit()
+
+    def _of_default(self, node: Branches) -> int | None:
+        """The branch `*)`, where it goes on, of a choice among words: options are given in any number."""
+        last = len(node.patterns) - 1
+        if any(pattern.strip("( \t\n\"'").startswith("-") for pattern in node.patterns):
+            return None
+        if last < 1 or node.patterns[last].strip("() \t\n") != "*" or last >= len(node.bodies):
+            return None
+        return None if leaves(node.bodies[last]) else last
+
+
+def leaves(body: Sequence[Node]) -> bool:
+    """Whether these statements end with leaving the script."""
+    return [part.words[0].text for part in body[-1:] if isinstance(part, Simple) and part.words] == ["exit"]
 
 
 def joined(first: bool | None, sign: str, second: bool | None) -> bool | None:

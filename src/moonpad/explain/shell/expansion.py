@@ -141,7 +141,7 @@ class Expander:
                 self.budget.work(20, "its words")
                 fields.add(left, start, end, segment.quoted)
             case Opaque(name, start, end):
-                value = None if segment.arithmetic is None else evaluate(segment.arithmetic, self._number)
+                value = None if segment.arithmetic is None else evaluate(segment.arithmetic, self.number)
                 text = self._filled_in(name) if value is None else str(value)
                 fields.add(text, start, end, True, (text,) if value is None else ())
             case Variable():
@@ -160,7 +160,7 @@ class Expander:
 
         return command[0] + _INNER.sub(value_of, command[1:])
 
-    def _number(self, name: str) -> str | None:
+    def number(self, name: str) -> str | None:
         value = self.scope.variables.get(name)
         return None if value is None else value.text if isinstance(value, Word) and not value.unresolved else "?"
 

@@ -31,7 +31,6 @@ from moonpad.explain.shell.sentences import as_spoken, is_sentence
 from moonpad.explain.shell.shell_builtins import run_builtin
 from moonpad.explain.shell.shell_files import add_file, here_manifest
 from moonpad.explain.shell.shell_output import output_of, written_by
-from moonpad.explain.shell.shell_tests import asked_by, lacking_in, leaves
 from moonpad.explain.shell.tokens import Here, Token
 from moonpad.explain.shell.wrappers import Peeled, peel
 from moonpad.explain.source_text import InputText, Problems, Source
@@ -207,7 +206,7 @@ class Shell:
         match node:
             case Simple(words):
                 own = self.defaults.test(node)  # by what is known before it
-                if node.connector == "||" or (node.connector == "&&" and self.after_test):
+                if self._depends(node):
                     read_conditional(self, node)
                 else:
                     self.simple(node)
@@ -221,12 +220,22 @@ class Shell:
                     read_branches(self, node)
             case Function(name, body):
                 self.functions[name] = body
-            case Compound(body, subshell):
-                if self.after_test and leaves(body):
-                    asked_by(lacking_in(self.tested, True) | lacking_in(self.tested, False), self.scope)
-                with self._layer() if subshell else nullcontext():
-                    self.statements(body)
+            case Compound() if self._depends(node):
+                tested, own = self.tested, self.tested_by_default
+                read_conditional(self, node)
+                if node.connector == "&&":  # for what may stand behind `||`
+                    after_test, holds, self.tested = True, own, tested
+            case Compound():
+                self.compound(node)
         self.after_test, self.tested_by_default = after_test, holds
+
+    def _depends(self, node: Simple | Compound) -> bool:
+        """Whether it runs where what stands before it holds, or does not."""
+        return node.connector == "||" or (node.connector == "&&" and self.after_test)
+
+    def compound(self, node: Compound) -> None:
+        with self._layer() if node.subshell else nullcontext():
+            self.statements(node.body)
 
     @contextmanager
     def _layer(self) -> Iterator[None]:

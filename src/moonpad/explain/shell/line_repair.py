@@ -131,6 +131,14 @@ _ASIDE: Final = re.compile(
 )
 """`Trying it on two machines (96 GB each)`: a sentence, in which brackets start no shell; also one that begins small,
 where a word is in it that sentences have, and no option."""
+_IN_A_SENTENCE: Final = re.compile(
+    r"^(?P<before>[^\n(（`'\"$=|&;<{]{2,300})[(（]"
+    rf"(?P<command>(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python[0-9.]* (?:-m )?)?(?:{SPEAKING.pattern})[^\n()（）]*)[)）]"
+    r"[^\n]*$",
+    re.MULTILINE,
+)
+"""`It is slow (vllm serve m --port 8000), and then …`."""
+_BEFORE_SHELLS: Final = re.compile(r"(?:\b(?:then|do|else|time|if|elif|while|until)|!|\\)[ \t]*\Z")
 _FEW_WORDS: Final = 1
 _SENTENCE_BEGINS: Final = re.compile(
     r"[ \t]*(?:[*_]{1,3}(?=\w)|[A-Z]|[a-z]+'|(?:the|this|that|these|when|but|so|and|because|after|before|my|our|we|you"
@@ -215,6 +223,8 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     if not text.startswith("#!"):
         text = _ASKED.sub(_without_question, _SENTENCE.sub(_without_sentence, text))
         text = _COUNTED.sub(_without_question, text)
+        if "(" in text or "（" in text:
+            text = _IN_A_SENTENCE.sub(_command_alone, text)
         text = _ASIDE.sub(
             _aside, _SAID.sub(_said, _LEAD.sub(_ignored, _CALLED.sub(_ignored, _LABEL.sub(_ignored, text))))
         )
@@ -256,6 +266,13 @@ def _said(match: re.Match[str]) -> str:
 
 def _aside(match: re.Match[str]) -> str:
     return match[0].replace("(", "\uff08").replace(")", "\uff09")
+
+
+def _command_alone(match: re.Match[str]) -> str:
+    if _BEFORE_SHELLS.search(match["before"]) or " -" not in match["command"]:
+        return match[0]
+    begin, end = (each - match.start() for each in match.span("command"))
+    return f"{IGNORED * begin}{match['command']}{IGNORED * (len(match[0]) - end)}"
 
 
 def _ignored(match: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.explain.commands import Word
 from moonpad.explain.shell.bash_parser import Branches, Node, Simple
-from moonpad.explain.shell.default_branches import TESTS
+from moonpad.explain.shell.default_branches import TESTS, leaves
 from moonpad.explain.shell.scope import Scope, unresolved
 from moonpad.explain.shell.tokens import LiteralText, Token, Variable
 
@@ -79,11 +79,6 @@ def demanded(words: Sequence[Token]) -> tuple[str, Token] | None:
     if not isinstance(variable, Variable) or variable.subscript or not value.segments or not plain:
         return None
     return variable.name, value
-
-
-def leaves(body: Sequence[Node]) -> bool:
-    """Whether these statements end with leaving the script."""
-    return [part.words[0].text for part in body[-1:] if isinstance(part, Simple) and part.words] == ["exit"]
 
 
 def ends(node: Branches) -> bool:

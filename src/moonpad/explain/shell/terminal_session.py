@@ -22,6 +22,9 @@ _OF_SHELL: Final = (
     r"|(?:[➜❯][ \t]+)?[\w~./-]{1,80}[ \t]+git:\([^()\n]{1,80}\)(?:[ \t]+[✗✘])?"  # zsh, its arrow may be lost
     r"|[➜❯][ \t]+[\w~./-]+(?:[ \t]+[✗✘])?(?=[ \t]+(?:[A-Z][A-Z0-9_]*=|python|\./|"
     rf"docker|{SPEAKING.pattern}))"
+    r"|(?:(?:[A-Za-z][\w-]{0,30}[ ]){0,3}\d{1,3}(?:\.(?:\d{1,3}|[x*]{1,3})){1,3}[ ]?[>$#]"  # `machine A 10.0.0.1>`
+    r"|[A-Za-z][\w-]{0,30}(?:[ ][A-Z\d][\w-]{0,20})?>)(?=[ \t]+(?:[A-Z][A-Z0-9_]*=|python|\./|"
+    rf"docker|{SPEAKING.pattern}))"
     r"|[❯](?=[ \t]+(?:[A-Z][A-Z0-9_]*=|python|\./|"
     rf"docker|{SPEAKING.pattern})))[ \t]+(?=\S)"
 )
@@ -52,7 +55,7 @@ _ASKS: Final = re.compile(
     r"|(?:uv[ \t]+)?pip[0-9.]*[ \t]+(?:list|show|freeze)|python[0-9.]*[ \t]+-c)(?![\w-])"
 )
 """Programs that only show something: no shell reads what stands below them, up to the next prompt or an empty line."""
-_SIGNS: Final = re.compile(r"[@➜❯]|[ \t]git:\(|PS [A-Z]:|:[^ :\n]{1,200} [\w.-]{1,60}\$ ")
+_SIGNS: Final = re.compile(r"[@➜❯]|\w[>$#][ \t]|[ \t]git:\(|PS [A-Z]:|:[^ :\n]{1,200} [\w.-]{1,60}\$ ")
 _STARTS: Final = re.compile(
     r"[ \t]*(?:export[ \t]+[A-Z][A-Z0-9_]*=\S|(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python[0-9.]*[ \t]+(?:-m[ \t]+)?)?"
     rf"(?:{SPEAKING.pattern}))"

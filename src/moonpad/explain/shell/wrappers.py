@@ -13,13 +13,14 @@ from moonpad.explain.commands import Word, Wrapper, WrapperOption, cut, join_wor
 from moonpad.explain.input_limits import NESTING
 from moonpad.explain.programs import (
     base_name,
+    choosing_words,
     identify,
     is_server,
     named_by_image,
-    program_named,
     program_table,
     runs_python,
     served_by_image,
+    served_by_variables,
 )
 from moonpad.explain.shell import enroot
 from moonpad.explain.shell import wrapper_options as table
@@ -97,7 +98,8 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: dict[str, W
         handler = _HANDLERS.get(name) or (_plain if name in program_table().launchers else None)
         if handler is None or not handler(peeled, name):
             break
-    identified = (peeled.entrypoint, _choosing(peeled)) if peeled.entrypoint else identify(peeled.rest)
+    started = peeled.entrypoint
+    identified = (started, choosing_words(started, peeled.rest)) if started else identify(peeled.rest)
     if identified is None and peeled.nested is None:
         identified = _behind_unknown_wrapper(peeled)
     if identified is None and peeled.nested is None and not _shell_behind(peeled):
@@ -108,12 +110,6 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: dict[str, W
     behind = peeled.position + own_words
     peeled.prefix, peeled.argv = peeled.words[:behind], without_prose(peeled.program, peeled.words[behind:])
     return peeled
-
-
-def _choosing(peeled: Peeled) -> int:
-    """How many words behind the image choose the program."""
-    program = program_named(peeled.entrypoint)
-    return int(program is not None and bool(peeled.rest) and peeled.rest[0].text in program.chosen_by)
 
 
 def is_known(wrapper: Wrapper) -> bool:
@@ -290,6 +286,8 @@ def _container_run(peeled: Peeled, position: int) -> bool:
     if image is not None and entry is not None and entry.value:
         word = replace(entry.words[-1], text=entry.value, pieces=())
         peeled.words = (*peeled.words[: peeled.position], word, *peeled.rest)
+    elif image is not None and entry is None and not peeled.rest:
+        peeled.entrypoint = served_by_variables(image.text, peeled.env)
     elif image is not None and entry is None and peeled.rest:
         # Behind some tags of these images people write the whole command, as behind images without an entrypoint.
         is_program = identify(peeled.rest) is not None or runs_python(peeled.rest) or is_script(peeled.rest[0])

@@ -9,6 +9,7 @@ from moonpad.explain.checks.installs.arch_of_name import arch_of_name
 from moonpad.explain.checks.installs.build_switches import built_for_hosts
 from moonpad.explain.checks.installs.cache_roots import cached_root, links_out_of_mount
 from moonpad.explain.checks.installs.clone_steps import beside_the_clone
+from moonpad.explain.checks.installs.clone_submodules import clone_without_submodules
 from moonpad.explain.checks.installs.copied_programs import program_without_libraries
 from moonpad.explain.checks.installs.download_parts import download_of_part, one_file_of_set
 from moonpad.explain.checks.installs.download_patterns import code_left_behind
@@ -33,6 +34,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     unknown_to_installer,
     download_by_address,
     beside_the_clone,
+    clone_without_submodules,
     commit_of_shallow,
     examples_of_clone,
     cache_of_download,

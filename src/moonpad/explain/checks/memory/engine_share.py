@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moonpad.catalog.overhead import defaults_of
 from moonpad.explain.checks.check_case import Case
+from moonpad.values.units import GIB
 
 
 def share_of(case: Case) -> float:
@@ -12,6 +13,12 @@ def share_of(case: Case) -> float:
     if share is None and counts_whole_device(case):
         share = defaults_of(case.engine.name, case.version).memory_fraction
     return share or 1.0
+
+
+def room_words(held: float, fraction: float) -> str:
+    """`222 GiB for the engine (0.7 of 317 GiB)`."""
+    whole = f"{held / GIB:,.0f} GiB"
+    return f"{held * fraction / GIB:,.0f} GiB for the engine ({fraction:g} of {whole})" if fraction < 1 else whole
 
 
 def counts_whole_device(case: Case) -> bool:

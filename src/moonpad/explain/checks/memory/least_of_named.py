@@ -12,7 +12,7 @@ from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model
 from moonpad.catalog.other_models import group_of_four_bits
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.memory.engine_share import share_of
+from moonpad.explain.checks.memory.engine_share import room_words, share_of
 from moonpad.explain.checks.memory.largest_alone import OTHER_WEIGHTS
 from moonpad.explain.checks.memory.room_of_others import memory_of
 from moonpad.explain.documents.headed_models import is_alone
@@ -91,11 +91,10 @@ def _of_room(case: Case, model: Model, bits: float, whose: str) -> Iterator[Rema
         return
     if case.serves_already or tells_of_cache(lines) or tells_of_answers(lines):
         return
-    share = f"{fraction:g} of " if fraction < 1 else ""
     message = (
         f"{whose} at least {held / GIB:,.0f} GiB at {bits:g} bits, and {ranks} "
-        f"{'device' if ranks == 1 else 'devices'} {kind} {'has' if ranks == 1 else 'have'} {share}"
-        f"{ranks * each / GIB:,.0f} GiB"
+        f"{'device' if ranks == 1 else 'devices'} {kind} {'has' if ranks == 1 else 'have'} "
+        f"{room_words(ranks * each, fraction)}"
     )
     needed = 2 ** math.ceil(math.log2(held / (each * min(fraction, 0.9))))
     remedy = f"take {needed} or more devices"

@@ -27,7 +27,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.conversion_names import WHOLE_BEFORE_FP8, WIDTHS_OF_METHODS
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.memory.engine_share import counts_whole_device, share_of
+from moonpad.explain.checks.memory.engine_share import counts_whole_device, room_words, share_of
 from moonpad.explain.checks.memory.largest_alone import OTHER_WEIGHTS
 from moonpad.explain.checks.memory.largest_of_capability import largest_of_capability
 from moonpad.explain.checks.memory.stated_memory import stated_gigabytes
@@ -92,11 +92,10 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
     room = room_of(case)
     if room is None or room.fits():
         return
-    share = f"{room.fraction:g} of " if room.fraction < 1 else ""
     title = room.known.title if room.known is not None else case.first.model
     message = (
         f"the weights of {title} are at least {room.held / GIB:,.0f} GiB, and {room.devices} "
-        f"{'has' if room.ranks == 1 else 'have'} {share}{room.ranks * room.each / GIB:,.0f} GiB"
+        f"{'has' if room.ranks == 1 else 'have'} {room_words(room.ranks * room.each, room.fraction)}"
     )
     needed = 2 ** math.ceil(math.log2(room.held / (room.each * min(room.fraction, 0.9))))
     sure = _is_sure(case, room) or _is_sure_of_any(case, room)

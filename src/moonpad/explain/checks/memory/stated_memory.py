@@ -12,7 +12,9 @@ from moonpad.explain.documents.device_nearness import in_templates
 _KIND: Final = r"(?:RTX|GTX|GeForce|Quadro|Tesla|Radeon)"
 _SIZES: Final = frozenset({8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 72, 80, 96, 128, 192})
 """GB that devices are sold with: another figure is of what something takes."""
-_BEHIND: Final = re.compile(rf"{_KIND}[^\n|;:]{{0,30}}?(?<![\w.~])(\d{{1,3}})[ ]?Gi?B(?! (?:used|free))", re.IGNORECASE)
+_BEHIND: Final = re.compile(
+    rf"{_KIND}[^\n|;:]{{0,30}}?(?:[:：][ ]?)?(?<![\w.~])(\d{{1,3}})[ ]?Gi?B(?! (?:used|free))", re.IGNORECASE
+)
 _BEFORE: Final = re.compile(
     rf"(?<![\w.~])(\d{{1,3}})[ ]?Gi?B[ -]?(?:NVIDIA |AMD |VRAM )?(?:{_KIND}|GPUs?\b|cards?\b)", re.IGNORECASE
 )

@@ -18,6 +18,7 @@ from moonpad.explain.checks.models.textless import writes_no_text
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.grouping import role_of
 from moonpad.explain.manifests.option_sources import following
 from moonpad.explain.removed_programs import has_a_successor
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
@@ -99,8 +100,8 @@ def parser_remarks(
         or _is_measured(command, script)
         or _is_a_table(command, script)
     )
-    if name and not later and not by_others and not writes_no_text(command, reading, name):
-        yield from _lacking(length, reading, engine, version, name, command.fork)
+    if name and not later and not by_others and not writes_no_text(reading, name):
+        yield from _lacking(command, reading, engine, version, name)
 
 
 def _is_a_table(command: Command, script: Script) -> bool:
@@ -133,18 +134,19 @@ def of_family(name: str) -> bool:
     return family is not None and any(parser.startswith("kimi") for parser in family.tools)
 
 
-def _lacking(length: int, reading: Reading, engine: Engine, version: str, name: str, fork: str) -> Iterator[Remark]:
-    """`length` counts the words of the command, behind which new ones go. Of a `fork` no release is known."""
-    serving, line = reading.serving, engine.command_line
+def _lacking(command: Command, reading: Reading, engine: Engine, version: str, name: str) -> Iterator[Remark]:
+    """Of a fork no release is known."""
+    serving, line, length, fork = reading.serving, engine.command_line, len(command.argv), command.fork
     # The parsers are those of the engine, whichever of its programs starts it.
     parser, takes = own_parser(name), partial(_takes, engine.program, version)
     auto = (line.auto_tools,) if line.auto_tools and not serving.auto_tool_choice else ()
-    if serving.tool_parser is None and takes(line.tool_parser, parser):
+    only_prefills = role_of(command) == "prefill"
+    if serving.tool_parser is None and takes(line.tool_parser, parser) and not (only_prefills and not line.auto_tools):
         needed = (*auto, line.tool_parser, parser)
-        message = "tool calls come back as plain text with special tokens in it"
+        message = _without_tool_parser(only_prefills, asks_first=bool(line.auto_tools))
         edit, remedy = Edit(length, 0, needed), f"add {' '.join(needed)}"
         yield make_remark(Severity.NOTE, Code.MISSING_FLAG, line.tool_parser, message, remedy, edits=[edit])
-    if thinks(name) and serving.reasoning_parser is None:
+    if thinks(name) and serving.reasoning_parser is None and not only_prefills:
         option, short = line.reasoning_parser, name.rpartition("/")[2]
         message = f"{short} thinks aloud: without a parser, its reasoning is part of the content"
         if takes(option, parser):
@@ -153,6 +155,15 @@ def _lacking(length: int, reading: Reading, engine: Engine, version: str, name: 
             first = _since(engine.program, option, parser)
             which = f"take a release of {fork} that has" if fork else f"take {first} or later, which has"
             yield _missing(option, message, f"{which} {option} {parser}" if first else "")
+
+
+def _without_tool_parser(only_prefills: bool, *, asks_first: bool) -> str:
+    """An engine with a switch for tools looks at it before it answers (vLLM 0.32.0, renderers/online_renderer.py:
+    HTTP 400). The example proxies of vLLM and vLLM-Ascend send a request to both servers of a pair as it is."""
+    if not asks_first:
+        return "tool calls come back as plain text with special tokens in it"
+    told = "requests with tools are refused"
+    return f"{told}: a proxy sends each of them to prefill first, tools included" if only_prefills else told
 
 
 def _takes(program: str, version: str, option: str, parser: str) -> bool:

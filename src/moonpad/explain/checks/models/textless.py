@@ -6,8 +6,6 @@ import re
 from typing import Final
 
 from moonpad.engines.base import Reading
-from moonpad.explain.commands import Command
-from moonpad.explain.grouping import role_of
 from moonpad.explain.partial_loads import encoder_alone
 
 _NO_TOKENIZER: Final = "--skip-tokenizer-init"
@@ -16,9 +14,9 @@ _IS_BASE: Final = re.compile(r"[-_.]base(?![a-z])", re.IGNORECASE)
 """A model that was not taught to answer: it calls no tools."""
 
 
-def writes_no_text(command: Command, reading: Reading, name: str) -> bool:
-    """Whether it reads pictures for others, answers with the numbers of tokens, hands its cache to the server that
-    writes the answer, or has a model (`name`) whose text has no calls."""
+def writes_no_text(reading: Reading, name: str) -> bool:
+    """Whether it reads pictures for others, answers with the numbers of tokens, or has a model (`name`) whose text has
+    no calls."""
     if encoder_alone(reading) or reading.parsed.occurrence(_NO_TOKENIZER) is not None:
         return True
-    return role_of(command) == "prefill" or _IS_BASE.search(name) is not None
+    return _IS_BASE.search(name) is not None

@@ -6,6 +6,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Check
 from moonpad.explain.checks.options.adapter_ranks import rank_of_adapter
+from moonpad.explain.checks.options.advised_variables import advised_variables
 from moonpad.explain.checks.options.asked_releases import illegal_by_asked, refused_by_asked
 from moonpad.explain.checks.options.file_options import FILE_OPTIONS
 from moonpad.explain.checks.options.glued_options import GLUED_CHECKS
@@ -39,6 +40,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     colon_for_blank,
     variable_for_option,
     unread_variables,
+    advised_variables,
     variables_of_hub,
     token_of_hub,
     switch_as_text,

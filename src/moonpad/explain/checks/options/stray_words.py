@@ -9,7 +9,7 @@ from typing import Final
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Reading
 from moonpad.engines.foreign_names import WHOLE_HISTORY
-from moonpad.engines.former_forms import FIRST_WITHOUT_TRUTHS, READS_TRUTHS, WEIGHTS_FILE, WITHOUT_WORDS
+from moonpad.engines.former_forms import FIRST_WITHOUT_TRUTHS, READS_TRUTHS, TRUTHS_TAKEN, WEIGHTS_FILE, WITHOUT_WORDS
 from moonpad.engines.value_checks import unresolved
 from moonpad.engines.vllm_read import OPENAI_MODULE
 from moonpad.explain.checks.options.cut_lists import cut_list
@@ -138,9 +138,16 @@ def _truths(command: Command, reading: Reading, book: Rulebook, version: str) ->
         if text.casefold() not in ON | OFF or text not in reading.unknown or at >= len(command.argv):
             continue
         switch = _switch_before(reading, book, at)
+        if switch is not None and _took_truths(book.program, switch, version):
+            continue
         if switch is not None and book.program not in READS_TRUTHS and not command.argv[at].unresolved:
             yield _of_switch(severity, switch, command, book, at)
             return
+
+
+def _took_truths(program: str, switch: Occurrence, version: str) -> bool:
+    taken = TRUTHS_TAKEN.get((program, switch.flag or ""))
+    return taken is not None and bool(version) and since(taken[0], version)
 
 
 def _behind_known(reading: Reading, book: Rulebook, at: int) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.catalog.first_parsers import first_parsers
 from moonpad.catalog.options import values_of, versions
-from moonpad.catalog.reasoning_parsers import reasoning_family
+from moonpad.catalog.reasoning_parsers import ReasoningFamily, reasoning_family
 from moonpad.engines import ENGINES
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
@@ -19,6 +19,7 @@ from moonpad.explain.checks.models.serving_flags import of_family
 from moonpad.explain.checks.models.textless import writes_no_text
 from moonpad.explain.documents import text_hints
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.grouping import role_of
 from moonpad.explain.model_detection import says_nothing
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -90,26 +91,31 @@ def reasoning_left_in(case: Case) -> Iterator[Remark]:
     place = case.option(tool) if tool else None
     if not flag or case.option(flag) is not None or serving.reasoning_parser is not None:
         return
-    if place is None and (not case.script.objects or not _is_deployed(case)):
-        return
     if case.engine.name not in names.CHECKED or case.open_ended or case.first.node.headless or _has_plugin(case):
         return
     name = _name(case)
-    if writes_no_text(case.commands[0], case.first, name):
+    if writes_no_text(case.first, name) or role_of(case.commands[0]) == "prefill":
         return
     family = reasoning_family(name) if name and not of_family(name) else None
-    if family is None or any(_THINKING_OFF.search(word.text) for word in case.commands[0].argv):
+    if family is None or (place is None and not (_answers_in_marks(case, family) or _is_deployed(case))):
         return
-    known = values_of(case.engine.program, case.version or None, flag.removeprefix("--").replace("-", "_"))
+    if any(_THINKING_OFF.search(word.text) for word in case.commands[0].argv):
+        return
+    known = values_of(case.engine.program, case.version or None, _dest(flag))
     parser = next((each for each in family.parsers if each in known), "")
     if not parser:
         return
     short = shortened(name.rstrip("/").rpartition("/")[2], 40)
     message = f"{short} thinks aloud: without a parser its reasoning is part of the content"
     remedy = f"add {_switch_of(case, flag)}{flag} {parser}" + (f" beside {tool}" if place is not None else "")
+    words = (*_switch_of(case, flag).split(), flag, parser)
+    named = values_of(case.engine.program, case.version or None, _dest(tool)) if tool else ()
+    if place is None and family.marked and tool and parser in named:
+        words = (*words, tool, parser)
+        message = f"{message}, and so are the marks of its format and its tool calls"
+        remedy = f"{remedy} {tool} {parser}"
     if first := _first_recorded(case, flag, parser):
         remedy = f"take {case.engine.facts.title} {first} or later, which has {flag} {parser}"
-    words = (*_switch_of(case, flag).split(), flag, parser)
     edits = [] if first else [Edit(len(case.commands[0].argv), 0, words)]
     yield make_remark(Severity.NOTE, Code.MISSING_FLAG, flag, message, remedy, edits=edits)
 
@@ -133,13 +139,28 @@ def _first_recorded(case: Case, flag: str, parser: str) -> str:
     return "" if first and order(case.version) >= order(first) else recorded[0]
 
 
+def _dest(flag: str) -> str:
+    return flag.removeprefix("--").replace("-", "_")
+
+
+def _answers_in_marks(case: Case, family: ReasoningFamily) -> bool:
+    """Whether clients get each answer of a whole command with the marks of its format, and nothing measures it."""
+    command = case.commands[0]
+    if not family.marked or is_fragment(command) or command.more or is_worker(command, case.script):
+        return False
+    case.script.budget.work(len(case.script.commands) // 8, "its engine commands")
+    return not _is_measured(case) and not any("bench" in each.program for each in case.script.commands)
+
+
+def _is_measured(case: Case) -> bool:
+    case.script.budget.work(len(case.script.lines), "what its servers are for")
+    return any(_MEASURES.match(line[:_LONGEST]) for line in case.script.lines)
+
+
 def _is_deployed(case: Case) -> bool:
     """In an object of Kubernetes, by a whole command of the text that answers clients by itself, in a name for them."""
     command = case.commands[0]
-    if case.option(*_SERVED) is None:
-        return False
-    case.script.budget.work(len(case.script.lines), "what its servers are for")
-    if any(_MEASURES.match(line[:_LONGEST]) for line in case.script.lines):
+    if not case.script.objects or case.option(*_SERVED) is None or _is_measured(case):
         return False
     within = any(first <= command.line <= last for first, last in case.script.objects)
     return within and not (is_fragment(command) or command.more or is_worker(command, case.script))

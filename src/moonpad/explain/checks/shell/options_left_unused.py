@@ -1,4 +1,5 @@
-"""Options that a script puts into a variable which no line reads, and sizes that it takes and its start writes out."""
+"""Options and paths that a script puts into a variable which no line reads, and sizes that it takes and its start
+writes out."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
+from moonpad.catalog.options import option_set
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server, numbered
@@ -23,6 +25,13 @@ _SIZE: Final = re.compile(
     r"|(?P<max_model_len>MAX_MODEL_LEN|CONTEXT(?:_LEN(?:GTH)?)?|MAX_CONTEXT(?:_LEN)?))="
     r"(?P<value>[\"']?(?:\d{1,8}|\$[1-9]|\$\{[A-Za-z_1-9]\w*:?-[^\s\"']{1,80}\})[\"']?)[ \t]*(?:#.*)?$"
 )
+_PATH: Final = re.compile(
+    r"[ \t]*(?P<name>[A-Z][A-Z0-9]{1,30}_[A-Z0-9_]{2,40})="
+    r"[\"']?(?P<path>(?:~|\.{0,2})/[^\s\"'$]{2,200})[\"']?[ \t]*(?:#.*)?$"
+)
+_OF_PLACES: Final = frozenset({"path", "dir", "file"})
+_OF_MODEL: Final = frozenset({"model"})
+"""Which may stand behind the program without its option."""
 _READ_ELSEWHERE: Final = re.compile(
     r"\b(?:eval|envsubst|printenv|compgen)\b|\benv[ ]*(?:\||$)|(?:\bsource|^[ \t]*\.)[ \t](?![^\n]*\bactivate\b)"
     r"|\$\{!|\b(?:declare|local)[ ]-\w*[nx]|\bset[ ]+-\w*a|allexport"
@@ -49,7 +58,8 @@ def left_unused(case: Case) -> Iterator[Remark]:
     lines = [(number, text[:_LONGEST]) for number, text in numbered(script, 1, len(script.lines))]
     lists = [(number, match) for number, text in lines if (match := _OPTIONS.match(text)) is not None]
     sizes = [(number, match) for number, text in lines if (match := _SIZE.match(text)) is not None]
-    if not (lists or sizes) or any(_READ_ELSEWHERE.search(text) for _, text in lines):
+    paths = [(number, match) for number, text in lines if (match := _PATH.match(text)) is not None]
+    if not (lists or sizes or paths) or any(_READ_ELSEWHERE.search(text) for _, text in lines):
         return
     read = _names_read(lines)
     for number, match in (each for each in lists if each[1]["name"] not in read):
@@ -61,8 +71,32 @@ def left_unused(case: Case) -> Iterator[Remark]:
         remedy = f"write {words} into the command, or leave it out"
         yield Remark(make_remark(Severity.WARNING, Code.INVALID_VALUE, name, message, remedy).finding, command=None)
         break
+    unread = (_without_its_path(case, number, match) for number, match in paths if match["name"] not in read)
+    yield from islice((remark for remark in unread if remark is not None), 1)
     fixed = (_written_out(case, number, match) for number, match in sizes if match["name"] not in read)
     yield from islice((remark for remark in fixed if remark is not None), 1)
+
+
+def _without_its_path(case: Case, number: int, match: re.Match[str]) -> Remark | None:
+    """`KT_WEIGHTS=/models/int8` of a command that has no --kt-weight-path."""
+    options, words = option_set(case.engine.program, case.version or None), _words_of(match["name"])
+    named = [
+        each.names for each in (options.options if options is not None else ()) if words in map(_words_of, each.names)
+    ]
+    if words == _OF_MODEL or len(named) != 1 or case.option(*named[0]) is not None:
+        return None
+    flag, name = next(each for each in named[0] if _words_of(each) == words), match["name"]
+    message = (
+        f"{case.script.where(number)}: {name} holds a path, and nothing reads it: the server starts without {flag}"
+    )
+    remedy = f'write {flag} "${name}" into the command, or leave the variable out'
+    return Remark(make_remark(Severity.WARNING, Code.INVALID_VALUE, name, message, remedy).finding, command=None)
+
+
+def _words_of(name: str) -> frozenset[str]:
+    """Of an option or a variable, without the word for what kind of place it is."""
+    words = {word.removesuffix("s") for word in re.split(r"[-_]+", name.strip("-").casefold())}
+    return frozenset(words - _OF_PLACES)
 
 
 def _written_out(case: Case, number: int, match: re.Match[str]) -> Remark | None:
