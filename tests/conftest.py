@@ -73,10 +73,17 @@ those of that day, `DRAWN=all` all."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Of the tests that run alone only their files are imported: of seven hundred some ten."""
-    if config.option.markexpr not in ("serial", "not slow and serial") or not TEST_FILE.fullmatch(collection_path.name):
+    """Of the tests that run alone only their files are imported: of seven hundred some ten. Nor are those that
+    `make test` leaves out: to import a file of tests takes as long as to run it, in each worker."""
+    if not TEST_FILE.fullmatch(collection_path.name):
         return None
-    return None if _is_below(collection_path, _serial()) or "mark.serial" in collection_path.read_text() else True
+    if config.option.markexpr in ("serial", "not slow and serial"):
+        runs_alone = _is_below(collection_path, _serial()) or "mark.serial" in collection_path.read_text()
+        return None if runs_alone else True
+    asked = any(Path(arg.partition("::")[0]).resolve() == collection_path for arg in config.args)
+    if "not slow" not in config.option.markexpr or asked:
+        return None
+    return True if _is_dear(str(collection_path.relative_to(ROOT)), _dear_tests(files=True)) else None
 
 
 TEST_FILE = re.compile(r"test_\w+\.py")
@@ -109,19 +116,23 @@ def _is_below(path: Path, places: tuple[Path, ...]) -> bool:
     return any(path.is_relative_to(place) for place in places)
 
 
-def _dear_tests() -> dict[int, re.Pattern[str]]:
-    """The patterns of tests/dear_tests.txt by the share that `make test` runs: 4 is one in four, 0 none."""
+@cache
+def _dear_tests(files: bool = False) -> dict[int, re.Pattern[str]]:
+    """The patterns of tests/dear_tests.txt by the share that `make test` runs: 4 is one in four, 0 none. Those of tests,
+    or those of files."""
     patterns: dict[int, list[str]] = {}
     for line in (ROOT / "tests" / "dear_tests.txt").read_text().splitlines():
         if line and not line.startswith("#"):
             share = DEAR_SHARE.match(line)
+            if files is not (share is not None and share["files"] is not None):
+                continue
             # Only `*` means something: ids hold brackets, which fnmatch reads as sets.
             pattern = re.escape(line[share.end() if share else 0 :]).replace(re.escape("*"), ".*")
             patterns.setdefault(int(share["of"]) if share else 0, []).append(pattern)
     return {share: re.compile(f"(?:{'|'.join(wanted)})" + r"\Z") for share, wanted in patterns.items()}
 
 
-DEAR_SHARE = re.compile(r"1 of (?P<of>[0-9]+) ")
+DEAR_SHARE = re.compile(r"1 of (?P<of>[0-9]+) (?P<files>files )?")
 
 
 def _is_dear(nodeid: str, dear: dict[int, re.Pattern[str]]) -> bool:
