@@ -17,6 +17,7 @@ from moonpad.engines.foreign_names import FORKS
 from moonpad.engines.host_expert_names import OLD_PROGRAMS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.accepted_options import but_accepted, but_added, but_of_other_server
+from moonpad.explain.best_remedy import best_remedy
 from moonpad.explain.builds import is_of_its_fork, of_fork, of_its_build, of_unnumbered_image, other_build
 from moonpad.explain.change_edits import stated_edit
 from moonpad.explain.checks.certainty import as_certain
@@ -75,7 +76,7 @@ from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.sound_suggestions import barred_settings, better_of, edits_of, sound_improvements
 from moonpad.explain.spoiling import ends_it
 from moonpad.explain.stage_layouts import but_refused_stages
-from moonpad.explain.suggestions import HIGH_FRACTION, Changes, Improvement, Subject, best_remedy
+from moonpad.explain.suggestions import HIGH_FRACTION, Changes, Improvement, Subject
 from moonpad.explain.taken_options import but_run, but_taken
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
 from moonpad.explain.unknowns import CONTEXT, STEP, may_be_cut, missing_pieces, sentence

@@ -40,6 +40,7 @@ from moonpad.explain.grouping import Group, group
 from moonpad.explain.guessed_releases import as_guessed
 from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.json_repair import with_json
+from moonpad.explain.kept_defaults import with_own_defaults
 from moonpad.explain.kept_ranks import with_own_ranks
 from moonpad.explain.keys_by_name import with_named_keys
 from moonpad.explain.manifests.option_sources import rulebook
@@ -207,6 +208,7 @@ def _judged(
     whole = with_own_ranks(whole, meant.commands, script)
     whole = with_named_keys(whole, (*written.commands, *meant.commands), script)
     whole = with_one_release(without_spent_variables(whole, script))
+    whole = with_own_defaults(whole, meant.commands, script)
     whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if not remark.changes)))
     script.budget.work(_showing(whole, script), _SHOWING)
     return whole

@@ -14,9 +14,8 @@ from moonpad.engines.attention_backends import takes_draft
 from moonpad.explain.first_taking import first_taking
 from moonpad.explain.input_limits import Budget
 from moonpad.plan.judgement import room_outside
-from moonpad.plan.layouts import legal_layouts
 from moonpad.plan.memory import memory_of
-from moonpad.plan.ranking import network_hops, tensor_group_spans_nodes
+from moonpad.plan.ranking import tensor_group_spans_nodes
 from moonpad.plan.rules import is_legal
 from moonpad.values.configuration import Configuration
 from moonpad.values.memory import LIKELY, Memory
@@ -29,6 +28,8 @@ WAYS: Final = 3
 """Ways out among which two are chosen: more changes at once are tried only where there are fewer."""
 _LIMITS: Final = {"max_num_batched_tokens": (4096, "batched tokens"), "max_num_seqs": (256, "sequences")}
 """What is turned down, to how many on each rank, and its name for people."""
+_FEW_SEQUENCES: Final = {**_LIMITS, "max_num_seqs": (64, "sequences")}
+"""The same, before a context is cut."""
 HIGH_FRACTION: Final = 0.95
 SHORTEST: Final = 2048
 LEAST_GAIN: Final = 1.05
@@ -137,12 +138,29 @@ def _ways_out(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
         return _different(ways[:1], ways[1:])
     if memory.outside is not None and not memory.outside.told and memory.outside.probability < LIKELY:
         return ()  # no context is short enough for what runs outside of the memory fraction
+    if held := _with_few_sequences(subject, memory, tried):
+        return held
     alone = memory.max_context.value
     shorter = [] if alone < SHORTEST or _holds_all(subject, alone) else [Lever("", (), subject)]
     longest = max(tried, key=lambda way: way[2].max_context.value, default=None)
     if longest is not None and longest[2].max_context.value >= max(SHORTEST, LEAST_GAIN * alone):
         shorter.append(longest[1])
     return tuple(_shorter(subject, way, memory) for way in shorter)
+
+
+def _with_few_sequences(
+    subject: Subject, memory: Memory, tried: Sequence[tuple[int, Lever, Memory]]
+) -> tuple[Improvement, ...]:
+    """The fewest changes that hold the context that is asked for, if only just, where it takes fewer sequences at once
+    than are usual; () where it takes none, or where nothing does."""
+    asked = subject.context
+    if asked is None or any(after.max_context.value >= asked for _, _, after in tried):
+        return ()
+    names = [name for name in _LEVERS if name not in ("fewer", "eager")]
+    combined = (("fewest", *others) for count in range(len(names)) for others in combinations(names, count))
+    held = ((lever, after) for lever, after in _legal_levers(subject, combined) if after.fits)
+    enough = next(((lever, after) for lever, after in held if after.max_context.value >= asked), None)
+    return (_improvement(subject, enough[0], memory, enough[1]),) if enough is not None else ()
 
 
 def _holds_all(subject: Subject, tokens: float) -> bool:
@@ -182,7 +200,7 @@ def _apply(subject: Subject, names: Sequence[str]) -> Lever | None:
     whats: list[str] = []
     changes: Changes = ()
     for name in names:
-        pulled = _LEVERS[name](subject)
+        pulled = _fewer(subject, _FEW_SEQUENCES) if name == "fewest" else _LEVERS[name](subject)
         if pulled is None:
             return None
         what, change, subject = pulled
@@ -215,12 +233,12 @@ def _fp8_kv(subject: Subject) -> Lever | None:
     return Lever("an FP8 KV cache, half the bytes a token", (("kv_cache_dtype", name),), changed)
 
 
-def _fewer(subject: Subject) -> Lever | None:
+def _fewer(subject: Subject, limits: Mapping[str, tuple[int, str]] = _LIMITS) -> Lever | None:
     """What was not asked for is always turned down, what was asked for only where it does not fit."""
     configuration, memory = subject.configuration, subject.memory()
     ranks = configuration.layout.dp if configuration.engine.limits_over_dp else 1
     fewer: dict[str, int] = {}
-    for name, (least, _) in _LIMITS.items():
+    for name, (least, _) in limits.items():
         given = getattr(configuration.settings, name)
         if given is None and configuration.engine.reserves_kv:
             continue  # it reserves for what it is told, and for few sequences where it is not
@@ -230,7 +248,7 @@ def _fewer(subject: Subject) -> Lever | None:
             fewer[name] = least * ranks
     if not fewer:
         return None
-    words = " and ".join(f"{value:,} {_LIMITS[name][1]}" for name, value in fewer.items())
+    words = " and ".join(f"{value:,} {limits[name][1]}" for name, value in fewer.items())
     changes = tuple((name, str(value)) for name, value in fewer.items())
     return Lever(f"at most {words} at once", changes, subject.with_settings(**fewer))
 
@@ -242,7 +260,7 @@ def _eager(subject: Subject) -> Lever | None:
     return Lever("no CUDA graphs", (("enforce_eager", None),), subject.with_settings(enforce_eager=True))
 
 
-def _fraction(subject: Subject) -> Lever | None:
+def higher_fraction(subject: Subject) -> Lever | None:
     name = subject.configuration.engine.memory_fraction_name
     if subject.configuration.settings.kv_cache_bytes is not None:
         return None  # it decides, not the fraction
@@ -334,7 +352,7 @@ _LEVERS: Final[Mapping[str, Callable[[Subject], Lever | None]]] = {
     "dcp": _dcp,
     "fewer": _fewer,
     "kv_cache_dtype": _fp8_kv,
-    "fraction": _fraction,
+    "fraction": higher_fraction,
     "eager": _eager,
 }
 
@@ -363,29 +381,3 @@ def _at_its_worse_end(memory: Memory) -> str:
     if not memory.fits or least >= memory.context or memory.max_context.value < memory.context:
         return ""
     return f" (at the worse end of the estimate {f'{least:,} tokens' if least else 'none'})"
-
-
-def best_remedy(subject: Subject, suggestions: Sequence[Improvement]) -> str:
-    """The one thing to do, in a sentence for a finding: the best suggestion, else another layout over all devices of
-    the cluster, the one that crosses the network least, with the same settings or else with more of the memory."""
-    if suggestions:
-        return suggestions[0].why
-    configuration = subject.configuration
-
-    def cost(layout: Layout) -> tuple[int, int, int]:
-        return network_hops(layout, configuration.cluster, configuration.architecture), -layout.tp, -layout.dcp
-
-    subject.budget.work(300 * configuration.cluster.devices.bit_length() ** 2, "the search for better settings")
-    higher = _fraction(subject) if configuration.cluster.devices <= FEW_DEVICES else None
-    for same, extra in ((subject, ""), *([(higher.subject, f" with {higher.what}")] if higher else [])):
-        for layout in sorted(legal_layouts(configuration), key=cost):
-            other = replace(same, configuration=replace(same.configuration, layout=layout))
-            if layout.dcp > 1 and "dcp" in subject.barred:
-                continue
-            if is_legal(other.configuration) and (memory := other.memory()).fits and not memory.tight:
-                return (
-                    f"use another layout over the same devices{extra}: {layout.words} leaves "
-                    f"{gib(memory.kv_bytes.value)} for the KV cache on each, {memory.kv_tokens.value:,.0f} tokens "
-                    "(estimated, not measured); moonpad plan gives the commands"
-                )
-    return "take more devices, or devices with more memory"
