@@ -33,6 +33,7 @@ from moonpad.explain.documents.log_owners import owners_of
 from moonpad.explain.documents.pasted_failures import failures_in
 from moonpad.explain.engine_detection import engine_of
 from moonpad.explain.engine_wrappers import is_wrapped, of_wrappers
+from moonpad.explain.every_release import of_every_release
 from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, as_commands, is_fragment
 from moonpad.explain.flags import env_remarks, flag_remarks
 from moonpad.explain.given_remedies import but_given, but_unused, without_unknown
@@ -178,9 +179,14 @@ def _judged(
             asked = replace(question, version=version)
             return Deployment(mended, script, asked, calibrations, ENGINES[engine], (), False, True).judged()
 
+        def by_other(version: str) -> Judged:
+            asked = replace(question, version=version)
+            return Deployment(other, script, asked, calibrations, ENGINES[engine], repairs, False, again).judged()
+
         build = judged_as_build(but_of_one_release(by(question), by_release), by_release, script, other.commands)
         build = with_faults_of_others(build, by_release, script)
-        return as_guessed(of_its_day(as_measured(build, script, other.commands), script, other, by_day))
+        dated = of_its_day(as_measured(build, script, other.commands), script, other, by_day)
+        return of_every_release(as_guessed(dated), script, other, by_other)
 
     judged = judged_as(meant, repairs, again=False)
     if judged is None:
