@@ -21,7 +21,7 @@ from moonpad.explain.model_images import first_to_serve
 from moonpad.explain.releases_taking import releases_taking
 from moonpad.explain.results import Edit, Judged, Remark
 from moonpad.explain.started_releases import counted_release, releases_taking_all
-from moonpad.explain.target_detection import UNNAMED, Version
+from moonpad.explain.target_detection import FOREIGN_BUILD, UNNAMED, Version
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.versions import since
@@ -35,7 +35,7 @@ def of_every_release(
 ) -> Judged | None:
     """`by_release` judges the same commands by another release. Of those that may be meant the first, and one in the
     middle, stand for all: what is refused by these and by the newest is hardly taken in between."""
-    if judged is None or judged.engine not in ENGINES or not judged.version_because.startswith(UNNAMED):
+    if judged is None or judged.engine not in ENGINES or not _is_open(judged.version_because):
         return judged
     engine = ENGINES[judged.engine]
     concerned = any(each.changes or each.finding.severity is Severity.ERROR for each in judged.remarks)
@@ -46,15 +46,20 @@ def of_every_release(
     releases = _meant(judged, engine, group, script)
     if not releases:
         return judged
-    kept = judged.remarks
+    kept, newest = judged.remarks, f"{engine.facts.title} {judged.version}"
     if not written_day(script.lines, group.commands[0].line):  # which tells the release of that day (dated_texts.py)
-        kept = tuple(_as_all_have(each, engine.program, releases, group) for each in kept)
+        kept = tuple(_as_all_have(each, engine.program, releases, group, newest) for each in kept)
     errors = [each for each in kept if each.finding.severity is Severity.ERROR]
     for release in dict.fromkeys((releases[0], releases[len(releases) // 2])) if errors else ():
         if release != judged.version:
             told = _told(by_release(release).remarks)
             kept = tuple(_as_one_ends(each, told, f"{engine.facts.title} {release}") for each in kept)
     return replace(judged, remarks=kept)
+
+
+def _is_open(because: str) -> bool:
+    """Whether no word tells the release, or it is a build of somebody else, of any day."""
+    return because.startswith(UNNAMED) or any(words in because for words in FOREIGN_BUILD)
 
 
 def _meant(judged: Judged, engine: Engine, group: Group, script: Script) -> list[str]:
@@ -80,7 +85,7 @@ def _with_values(program: str, group: Group) -> Iterator[list[str]]:
                 yield having
 
 
-def _as_all_have(remark: Remark, program: str, releases: Sequence[str], group: Group) -> Remark:
+def _as_all_have(remark: Remark, program: str, releases: Sequence[str], group: Group, newest: str) -> Remark:
     """Without what it writes that a release lacks, and without leaving out a variable that one reads."""
     edits = (*remark.edits, *(edit for _, others in remark.others for edit in others))
     given = {word.text.partition("=")[0] for command in group.commands for word in command.argv}
@@ -88,7 +93,7 @@ def _as_all_have(remark: Remark, program: str, releases: Sequence[str], group: G
     if lacking is not None:
         finding = remark.finding
         if finding.severity is Severity.WARNING:
-            remedy = f"{finding.remedy.removesuffix('.')}, where the release has it: those up to {lacking[1]} do not"
+            remedy = f"{finding.remedy.removesuffix('.')} for {newest}: releases up to {lacking[1]} have no such option"
             finding = replace(finding, remedy=remedy)
         remark = replace(remark, finding=finding, edits=(), others=(), drop_variable=False, unsets=())
     if remark.finding.code is Code.DEAD_ENV and any(

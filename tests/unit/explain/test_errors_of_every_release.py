@@ -10,7 +10,6 @@ from moonpad.explain.every_release import of_every_release
 from moonpad.explain.grouping import group
 from moonpad.explain.results import Edit, Judged, make_remark
 from moonpad.explain.script import read_script
-from moonpad.explain.target_detection import Question
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 from tests.unit.explain.judging import ask
@@ -84,4 +83,3 @@ def test_a_slip_that_is_read_before_any_release_is_looked_at_stays_an_error() ->
     text = "vllm serve moonshotai/Kimi-K2.5 -tp 8 --trust-remote-code --port 8111--max-num-seqs 64\n"
     (judged,) = ask(text)
     assert any(finding.severity is Severity.ERROR for finding in judged.findings)
-    assert Question().version == ""
