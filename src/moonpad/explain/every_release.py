@@ -22,7 +22,7 @@ from moonpad.explain.releases_taking import releases_taking
 from moonpad.explain.results import Edit, Judged, Remark
 from moonpad.explain.started_releases import counted_release, releases_taking_all
 from moonpad.explain.target_detection import FOREIGN_BUILD, UNNAMED, Version
-from moonpad.values.finding import Code, Severity
+from moonpad.values.finding import OF_MEMORY, Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.versions import since
 
@@ -128,7 +128,9 @@ def _told(remarks: Iterable[Remark]) -> set[tuple[Code, str, int | None]]:
 
 
 def _place(remark: Remark) -> tuple[Code, str, int | None]:
-    return remark.finding.code, remark.finding.where, remark.command
+    """Memory that does not suffice is told of another option, as more or less of it is missing."""
+    code = remark.finding.code
+    return (code, "", None) if code in OF_MEMORY else (code, remark.finding.where, remark.command)
 
 
 def _as_one_ends(remark: Remark, told: set[tuple[Code, str, int | None]], release: str) -> Remark:
