@@ -49,7 +49,7 @@ def of_every_release(
     kept, newest = judged.remarks, f"{engine.facts.title} {judged.version}"
     if not written_day(script.lines, group.commands[0].line):  # which tells the release of that day (dated_texts.py)
         kept = tuple(_as_all_have(each, engine.program, releases, group, newest) for each in kept)
-    errors = [each for each in kept if each.finding.severity is Severity.ERROR]
+    errors = [each for each in kept if _may_be_of_one(each)]
     for release in dict.fromkeys((releases[0], releases[len(releases) // 2])) if errors else ():
         if release != judged.version:
             told = _told(by_release(release).remarks)
@@ -127,16 +127,19 @@ def _told(remarks: Iterable[Remark]) -> set[tuple[Code, str, int | None]]:
     return {_place(each) for each in remarks if each.finding.severity is not Severity.NOTE}
 
 
+def _may_be_of_one(remark: Remark) -> bool:
+    """Whether it is an error that a release may not end at: weights are as large in all of them."""
+    return remark.finding.severity is Severity.ERROR and remark.finding.code not in OF_MEMORY
+
+
 def _place(remark: Remark) -> tuple[Code, str, int | None]:
-    """Memory that does not suffice is told of another option, as more or less of it is missing."""
-    code = remark.finding.code
-    return (code, "", None) if code in OF_MEMORY else (code, remark.finding.where, remark.command)
+    return remark.finding.code, remark.finding.where, remark.command
 
 
 def _as_one_ends(remark: Remark, told: set[tuple[Code, str, int | None]], release: str) -> Remark:
     """An error as a warning where the release says nothing of it."""
     finding = remark.finding
-    if finding.severity is not Severity.ERROR or _place(remark) in told:
+    if not _may_be_of_one(remark) or _place(remark) in told:
         return remark
     message = f"{finding.message.removesuffix('.')}; {release} does not end at it: {_ASKS}"
     warning = replace(finding, severity=Severity.WARNING, message=message)
