@@ -118,8 +118,8 @@ def _is_below(path: Path, places: tuple[Path, ...]) -> bool:
 
 @cache
 def _dear_tests(files: bool = False) -> dict[int, re.Pattern[str]]:
-    """The patterns of tests/dear_tests.txt by the share that `make test` runs: 4 is one in four, 0 none. Those of tests,
-    or those of files."""
+    """The patterns of tests/dear_tests.txt by the share that `make test` runs: 4 is one in four, 0 none. Those of
+    tests, or those of files."""
     patterns: dict[int, list[str]] = {}
     for line in (ROOT / "tests" / "dear_tests.txt").read_text().splitlines():
         if line and not line.startswith("#"):

@@ -15,6 +15,7 @@ from moonpad.explain.commands import Command, HereFile, Word, whole_number
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import ADDRESS, Group, value_of
 from moonpad.explain.into_other_faults import but_into_others
+from moonpad.explain.kept_contexts import with_kept_contexts
 from moonpad.explain.mended_lines import mended, mended_line
 from moonpad.explain.needed_beside import with_needed
 from moonpad.explain.nodes_alike import mended_alike
@@ -46,6 +47,7 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     if any(passes_arguments_on(each) or takes_either(each) for each in meant.commands):
         judged = replace(judged, better=())  # what they add, or stand for, may be what it would change
     again = _asked_once(again)
+    judged = with_kept_contexts(judged, meant)
     judged = _but_refused_options(_without_needless(_without_advice_alone(judged), meant, again), meant, again)
     judged = mended_alike(judged, meant)
     judged = but_into_others(judged, lambda each: again(replace(meant, commands=tuple(_mended_all(each, meant, None)))))

@@ -350,7 +350,7 @@ class Deployment(Struct, frozen=True):
         memory = judgement.memory
         short = memory is not None and (not memory.fits or memory.tight)
         written = first.model if self.question.checkpoint is None else subject.configuration.checkpoint.name
-        given, maps = self.group.commands, self.engine.facts.gguf_only
+        given, maps, device = self.group.commands, self.engine.facts.gguf_only, subject.configuration.cluster
         found = but_with_amx(but_longer(but_held(judgement, first.layout), given), self.script, checked)
         for finding in but_chosen(found, given, self.script.lines):
             if is_idle(finding) and (runs_side_by_side(self.script) or self._sees_ranks_alone(subject, first)):
@@ -363,7 +363,7 @@ class Deployment(Struct, frozen=True):
             outside = finding.code is Code.TIGHT and finding.where == self.engine.facts.memory_fraction_name
             if finding.code in OF_MEMORY and short and is_error and self.suggest and not outside:
                 finding = replace(finding, remedy=best_remedy(subject, suggestions))
-            others = () if self.question.cluster else also_meant(subject.configuration.cluster, self.script)
+            others = () if self.question.cluster else also_meant(device, self.script, given[0].line)
             asked = (subject.configuration, memory, subject.context, subject.calibrations)
             finding = as_published(as_sure(finding, *asked, others=others), subject.configuration, written)
             finding = of_fork(finding, given[0], subject.configuration.platform, subject.configuration.version)

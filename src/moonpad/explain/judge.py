@@ -33,6 +33,7 @@ from moonpad.explain.documents.log_owners import owners_of
 from moonpad.explain.documents.pasted_failures import failures_in
 from moonpad.explain.engine_detection import engine_of
 from moonpad.explain.engine_wrappers import is_wrapped, of_wrappers
+from moonpad.explain.every_release import of_every_release
 from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, as_commands, is_fragment
 from moonpad.explain.flags import env_remarks, flag_remarks
 from moonpad.explain.given_remedies import but_given, but_unused, without_unknown
@@ -40,6 +41,7 @@ from moonpad.explain.grouping import Group, group
 from moonpad.explain.guessed_releases import as_guessed
 from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.json_repair import with_json
+from moonpad.explain.kept_defaults import with_own_defaults
 from moonpad.explain.kept_ranks import with_own_ranks
 from moonpad.explain.keys_by_name import with_named_keys
 from moonpad.explain.manifests.option_sources import rulebook
@@ -177,9 +179,14 @@ def _judged(
             asked = replace(question, version=version)
             return Deployment(mended, script, asked, calibrations, ENGINES[engine], (), False, True).judged()
 
+        def by_other(version: str) -> Judged:
+            asked = replace(question, version=version)
+            return Deployment(other, script, asked, calibrations, ENGINES[engine], repairs, False, again).judged()
+
         build = judged_as_build(but_of_one_release(by(question), by_release), by_release, script, other.commands)
         build = with_faults_of_others(build, by_release, script)
-        return as_guessed(of_its_day(as_measured(build, script, other.commands), script, other, by_day))
+        dated = of_its_day(as_measured(build, script, other.commands), script, other, by_day)
+        return of_every_release(as_guessed(dated), script, other, by_other)
 
     judged = judged_as(meant, repairs, again=False)
     if judged is None:
@@ -207,6 +214,7 @@ def _judged(
     whole = with_own_ranks(whole, meant.commands, script)
     whole = with_named_keys(whole, (*written.commands, *meant.commands), script)
     whole = with_one_release(without_spent_variables(whole, script))
+    whole = with_own_defaults(whole, meant.commands, script)
     whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if not remark.changes)))
     script.budget.work(_showing(whole, script), _SHOWING)
     return whole

@@ -38,7 +38,7 @@ _MOST_ABOVE: Final = 2_000
 """Lines above a command in which its variables are looked for."""
 
 
-class _Kept(Struct, frozen=True):
+class Kept(Struct, frozen=True):
     """Of an option, or of a variable in front of the command, its value and what is written in its place."""
 
     name: str
@@ -69,51 +69,53 @@ def with_own_ranks(judged: Judged, commands: Iterable[Command], script: Script) 
     if not options and not variables:
         return judged
     unchanged = judged.corrected == judged.commands
-    corrected = judged.corrected if unchanged else tuple(_kept(line, options, variables) for line in judged.corrected)
+    corrected = (
+        judged.corrected if unchanged else tuple(with_kept(line, options, variables) for line in judged.corrected)
+    )
     better = (
-        replace(each, lines=tuple(_kept(line, options, variables) for line in each.lines)) for each in judged.better
+        replace(each, lines=tuple(with_kept(line, options, variables) for line in each.lines)) for each in judged.better
     )
     return replace(judged, corrected=corrected, better=tuple(better))
 
 
-def _head(judged: Judged) -> Iterator[_Kept]:
+def _head(judged: Judged) -> Iterator[Kept]:
     """The variable that is added as the address of the first machine."""
     for words in (edit.words for remark in judged.remarks for edit in remark.edits):
         if len(words) > 1 and words[0] == _MASTER and words[1].startswith("$"):
-            yield _Kept(_MASTER, words[1], words[1], words[1].removeprefix("$"))
+            yield Kept(_MASTER, words[1], words[1], words[1].removeprefix("$"))
 
 
-def _options(command: Command, script: Script) -> Iterator[_Kept]:
+def _options(command: Command, script: Script) -> Iterator[Kept]:
     for flag, word in pairwise(command.argv):
         if flag.text in _RANKS and word.text.isdigit():
-            yield from _of_option(flag.text, word.text, _source(word, script), word.line, script)
+            yield from _of_option(flag.text, word.text, source_of(word, script), word.line, script)
     for word in command.argv:
         name, _, value = word.text.partition("=")
         if name in _RANKS and value.isdigit():
-            yield from _of_option(name, value, _source(word, script).partition("=")[2], word.line, script)
+            yield from _of_option(name, value, source_of(word, script).partition("=")[2], word.line, script)
 
 
-def _of_option(flag: str, value: str, source: str, line: int, script: Script) -> Iterator[_Kept]:
+def _of_option(flag: str, value: str, source: str, line: int, script: Script) -> Iterator[Kept]:
     source = source.strip("'\"")
     match = _VARIABLE.fullmatch(source)
     name = (match["braced"] or match["bare"]) if match is not None else ""
     above = _assigned(name, line, script) if name and ":-" not in source else ""
     written = next((each for each in (above, source) if _DEFAULTED.fullmatch(each)), "")
     if written and _is_of_machine(written):
-        yield _Kept(flag, value, written, written)
+        yield Kept(flag, value, written, written)
     elif name:
-        yield _Kept(flag, value, source if ":-" in source else f"${{{name}:-{value}}}", name)
+        yield Kept(flag, value, source if ":-" in source else f"${{{name}:-{value}}}", name)
 
 
-def _variables(command: Command, script: Script) -> Iterator[_Kept]:
+def _variables(command: Command, script: Script) -> Iterator[Kept]:
     """`export NODE_RANK="${NODE_RANK:-0}"`."""
     for name, word in command.env.items():
-        source = _source(word, script).partition("=")[2].strip("'\"")
+        source = source_of(word, script).partition("=")[2].strip("'\"")
         if _DEFAULTED.fullmatch(source) and _is_of_machine(source):
-            yield _Kept(name, word.text.removeprefix(f"{name}="), source, source)
+            yield Kept(name, word.text.removeprefix(f"{name}="), source, source)
 
 
-def _source(word: Word, script: Script) -> str:
+def source_of(word: Word, script: Script) -> str:
     """The word as it is written, "" where it has more than one line."""
     if not 0 < word.line <= len(script.lines) or word.end_line != word.line:
         return ""
@@ -132,7 +134,7 @@ def _is_of_machine(source: str) -> bool:
     return source.count("{") == source.count("}") and _OF_MACHINE.search(source) is not None
 
 
-def _kept(line: Line, options: Sequence[_Kept], variables: Sequence[_Kept]) -> Line:
+def with_kept(line: Line, options: Sequence[Kept], variables: Sequence[Kept]) -> Line:
     argv, names, env = list(line.argv), set(line.unresolved), dict(line.env)
     for each in options:
         for at, (option, word) in enumerate(pairwise(tuple(argv))):

@@ -24,12 +24,11 @@ _OF_MACHINES: Final = frozenset(
 """Options by which machines find each other, or that are for some of them: a person writes them for each."""
 
 
-_OF_WORDS: Final = frozenset(
-    {Code.CONFLICT, Code.UNSUPPORTED_FORMAT, Code.REMOVED_FLAG, Code.UNKNOWN_FLAG, Code.RENAMED_FLAG}
+_APART: Final = frozenset(
+    {Code.SUBOPTIMAL, Code.TIGHT, Code.MEMORY_LOW, Code.REDUNDANT_FLAG, Code.INSECURE, Code.DOES_NOT_FIT}
 )
+"""Advice about speed, about room and about who may reach the port; of memory, what is left is asked for by itself."""
 _ENDS: Final = re.compile(r"\bends (?:the|its) (?:start|load)\b|\b(?:start|load) ends\b|\bhas no parser\b")
-LACKS_OTHERS: Final = "waits for the others"
-"""The end of a finding about one of several machines whose commands the text does not have."""
 
 
 def spoils(finding: Finding) -> bool:
@@ -50,11 +49,9 @@ def ends_it(finding: Finding, written: str) -> bool:
 
 
 def left_in(judged: Judged) -> Iterator[Remark]:
-    """Warnings of known faults whose words stand in the corrected commands as they stood before, of options that go
-    against each other, that the release does not have or is about to drop, and of what ends the start, of memory that
-    they do not fit, variables by names that nothing reads, and what the machines of one deployment lack to meet, which
-    one command does not show, and what opens the host; and the errors of the text that nothing mends. What is told of
-    an option that was taken out goes with it."""
+    """Warnings of what the corrected commands have as it stood before, and the errors of the text that nothing mends:
+    all but advice about speed and room, and who may reach the port. What is told of an option that was taken out goes
+    with it."""
     for remark in judged.remarks:
         if _is_taken_out(remark.finding.where, judged):
             continue
@@ -63,10 +60,7 @@ def left_in(judged: Judged) -> Iterator[Remark]:
             continue
         if remark.finding.severity is not Severity.WARNING or remark.mends or remark.of_former:
             continue
-        left = remark.finding.code is Code.KNOWN_REPORT or remark.finding.message.endswith(LACKS_OTHERS)
-        left |= remark.finding.code is Code.CONFLICT and remark.at is not None
-        left |= _is_misspelt(remark) or remark.finding.code in _OF_WORDS
-        left |= _ENDS.search(remark.finding.message) is not None
+        left = remark.finding.code not in _APART or _ENDS.search(remark.finding.message) is not None
         left |= _is_around(remark, judged)
         if (left and remark.placed) or _is_of_machines(remark.finding) or _is_short(remark, judged):
             yield remark
@@ -93,11 +87,6 @@ def _is_taken_out(where: str, judged: Judged) -> bool:
 def _is_short(remark: Remark, judged: Judged) -> bool:
     """Whether the memory may not suffice, whatever word of the command it is told of, or where none is given."""
     return remark.finding.code is Code.DOES_NOT_FIT and not judged.corrected_with
-
-
-def _is_misspelt(remark: Remark) -> bool:
-    """Whether it is a variable that does nothing, and another is nearly called so."""
-    return remark.finding.code is Code.DEAD_ENV and remark.finding.remedy.startswith("did you mean ")
 
 
 def _is_of_machines(finding: Finding) -> bool:

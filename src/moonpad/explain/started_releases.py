@@ -138,6 +138,14 @@ def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, s
     return (releases[0], releases[-1], gone) if releases else ("", "", ())
 
 
+def releases_taking_all(engine: str, command: Command, script: Script) -> list[str]:
+    """The releases that have each option of the command, and each key of these, that any has, and were out on the day
+    of the text; oldest first."""
+    program = ENGINES[engine].program
+    _, having, _ = _options_of(program, command)
+    return _all_having(program, {**having, **_keys_of(program, command)}, engine, command, script)
+
+
 def _options_of(program: str, command: Command) -> tuple[Set[str], Mapping[str, Collection[str]], tuple[str, ...]]:
     """The options of a command, the releases that have each of those that any has, and those that the newest lacks."""
     names = {word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")} - _OF_MODULES
@@ -146,7 +154,7 @@ def _options_of(program: str, command: Command) -> tuple[Set[str], Mapping[str, 
 
 
 def _absent(program: str, having: Mapping[str, Collection[str]]) -> tuple[str, ...]:
-    last = _counted(program, newest(program)) if versions(program) else ""
+    last = counted_release(program, newest(program)) if versions(program) else ""
     return tuple(name for name, releases in having.items() if last not in releases)
 
 
@@ -183,7 +191,7 @@ def _values_of(program: str, command: Command) -> Mapping[str, Collection[str]]:
         # A list that is not known refuses nothing, and a name that no list has is a slip or a plugin's.
         taking = [each for each, names in listed.items() if not names or option.value in names]
         if any(option.value in names for names in listed.values()):
-            having[f"{option.flag} {option.value}"] = [_counted(program, each) for each in taking]
+            having[f"{option.flag} {option.value}"] = [counted_release(program, each) for each in taking]
     return having
 
 
@@ -192,7 +200,9 @@ def _all_having(
 ) -> list[str]:
     """The releases that have all of them and were out on the day of the text, the first of them where none was out;
     oldest first."""
-    taking = [each for each in versions(program) if all(_counted(program, each) in some for some in having.values())]
+    taking = [
+        each for each in versions(program) if all(counted_release(program, each) in some for some in having.values())
+    ]
     day = written_day(script.lines, command.line)
     return [each for each in taking if _is_out(engine, each, day)] or taking[:1] if day else taking
 
@@ -235,6 +245,6 @@ def _last_before(engine: str, bound: str) -> str:
     return max(out, key=order, default="")
 
 
-def _counted(program: str, release: str) -> str:
+def counted_release(program: str, release: str) -> str:
     """The release by whose number its options are recorded: of a plugin, that of its base."""
     return base_version(program, release) if programs()[program].built_on else release

@@ -13,7 +13,7 @@ K25 = "vllm serve moonshotai/Kimi-K2.5 -tp 8 --trust-remote-code --tool-call-par
 DEEPSEEK = (
     "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp-size 32 --dp-size 32 --ep-size 32 "
     "--enable-dp-attention --nnodes 4 --node-rank 0 --dist-init-addr 10.0.0.1:5000 --trust-remote-code "
-    "--moe-a2a-backend deepep --deepep-mode normal --cuda-graph-bs 256"
+    "--moe-a2a-backend deepep --deepep-mode normal --mem-frac 0.85"
 )
 
 
@@ -48,3 +48,21 @@ def test_weights_larger_than_the_devices(verbose: bool) -> None:
 def test_a_mode_and_a_rank_that_a_person_must_choose(verbose: bool) -> None:
     named = left(f"{DEEPSEEK}\n", verbose=verbose).split(", ")
     assert {"--deepep-mode", "--node-rank"} <= {*named}
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_what_an_option_lacks_is_named_whatever_is_wrong_with_it(verbose: bool) -> None:
+    """That all experts stay on the devices is no conflict, and no value: it is missing."""
+    text = (
+        "python -m sglang.launch_server --model-path moonshotai/Kimi-K2-Instruct --tp-size 1 --trust-remote-code "
+        "--kt-method AMXINT4 --kt-cpuinfer 60 --kt-num-gpu-experts 8 --mem-frac 0.85 --reasoning-parser kimi_k2\n"
+    )
+    view = " ".join(explain_view(ask(text), read_script(text), 120, verbose=verbose).plain.split())
+    if "Corrected" in view:
+        assert "--kt-method" in view.partition("Not mended in it: ")[2].partition(", see above")[0]
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_variable_that_older_releases_read_is_named(verbose: bool) -> None:
+    text = "VLLM_USE_V1=1 vllm serve deepseek-ai/DeepSeek-V3.1 -tp 8 --tool-call-parser deepseek_v31\n"
+    assert left(text, verbose=verbose) == "VLLM_USE_V1"

@@ -94,12 +94,9 @@ def as_certain(
         elif doubt := own.get(option.written) or _doubt(option, finding.code, book, slips, version, first):
             remedy = _OF_ITS_BUILD if option.written in own else _only_alike(finding.remedy, option, book)
             message = f"{finding.message.removesuffix('.')}; {doubt}"
-            if lacking := _lacks_what_is_written(remark.edits, option, book, parsed, first):
-                remedy = f"{remedy.removesuffix('.')} for {book.label}: releases up to {lacking} have no such option"
             finding = replace(finding, severity=Severity.WARNING, message=message, remedy=remedy)
             gone = finding.code is Code.UNKNOWN_FLAG and releases_with(book.program, option.written)
             edits = remark.edits or ((Edit(option.index, option.length, ()),) if gone else ())
-            edits = () if lacking else edits
             yield replace(remark, finding=finding, edits=edits)
         else:
             yield remark
@@ -124,21 +121,6 @@ def _lack_the_new_name(finding: Finding, book: Rulebook, version: Version) -> st
     earlier = [each for each in releases_with(book.program, finding.where) if each not in new]
     earlier = [each for each in earlier if not since(each, version.text)]
     return f"{spans_of(book.program, earlier)} {'has' if len(earlier) == 1 else 'have'} it" if new and earlier else ""
-
-
-def _lacks_what_is_written(
-    edits: Iterable[Edit], option: Occurrence, book: Rulebook, parsed: Parsed, first: str
-) -> str:
-    """The last release that serves the model and takes the option as it stands, and has none that the edits write in
-    its place; "" where each has them."""
-    taking = _not_before(first, releases_accepting(book.program, option.written))
-    written = {word.partition("=")[0] for edit in edits for word in edit.words if word.startswith("--")}
-    named = [each for each in parsed.occurrences if each is not option and _choices(each, book)]
-    for beside in named if written else ():  # a parser of the model dates the release as well
-        having = releases_taking(beside, book)
-        taking = [each for each in taking if each in having] if having else taking
-    new = [releases_with(book.program, name.partition(".")[0]) for name in written - {option.written}]
-    return next((each for each in reversed(taking) if any(each not in having for having in new)), "")
 
 
 def _only_alike(remedy: str, option: Occurrence, book: Rulebook) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.explain.commands import Script
 from moonpad.explain.documents import device_patterns
-from moonpad.explain.documents.device_mentions import LARGER, Mention, cluster_named, kind_of, names_in
+from moonpad.explain.documents.device_mentions import LARGER, Mention, cluster_named, kind_of, mentions, names_in
 from moonpad.values.cluster import Cluster
 from moonpad.values.units import GIB
 
@@ -16,6 +16,11 @@ _LONGEST = 500
 """A longer line is data, not prose."""
 OFFERED = "which the task may get as well"
 BESIDE = "which the text names beside it"
+APART = "which the text names as well"
+_NEAR = 6
+"""Lines between a command and what introduces it."""
+_MOST = 3
+"""Kinds of other lines that are looked at."""
 _ALIKE = 0.08
 """Of a size, which is sold in round figures."""
 
@@ -35,9 +40,10 @@ def first_offered(script: Script) -> Cluster | None:
     return cluster_named(name) if name else None
 
 
-def also_meant(cluster: Cluster, script: Script) -> Iterator[tuple[Cluster, str]]:
+def also_meant(cluster: Cluster, script: Script, line: int) -> Iterator[tuple[Cluster, str]]:
     """As many devices of another kind, and why they may be meant: those with more memory under the same name, those
-    that a line names beside them, `8x H100/H200/B200`, and those that a task may get."""
+    that a line names beside them, `8x H100/H200/B200`, those that another line names where none counts these and none
+    right above the command, which is at `line`, has their name, and those that a task may get."""
     kind = cluster.name.rpartition("x")[2]
     if (
         kind in LARGER
@@ -50,6 +56,12 @@ def also_meant(cluster: Cluster, script: Script) -> Iterator[tuple[Cluster, str]
     for other in others:
         if (named := _as_many(cluster, other)) is not None:
             yield named, BESIDE
+    script.budget.work(script.steps_to_scan, "the devices that its lines name")
+    all_named = mentions(script.lines, script.placed_hints)
+    if not any(each.kind == kind and (each.machine or 0 <= line - each.line <= _NEAR) for each in all_named):
+        apart = dict.fromkeys(each.kind for each in all_named if each.known and each.kind not in (kind, *others))
+        machines = (_as_many(cluster, other) for other in [*apart][:_MOST])
+        yield from ((machine, APART) for machine in machines if machine is not None and _is_like(machine, cluster))
     for name in offered(cluster, script):
         if (other_machine := cluster_named(name)) is not None and other_machine.devices == cluster.devices:
             yield other_machine, OFFERED

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.engines.foreign_names import BUILT_ELSEWHERE
-from moonpad.explain.documents.other_devices import BESIDE, OFFERED
+from moonpad.explain.documents.other_devices import APART, BESIDE, OFFERED
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration, EngineFacts
@@ -44,7 +44,7 @@ def _of_one_machine(
 ) -> Finding:
     """An error that does not hold on another machine that the task may get, or that the text names beside it."""
     for cluster, why in others:
-        if why not in (OFFERED, BESIDE):
+        if why not in (OFFERED, BESIDE, APART):
             continue
         errors = judge(replace(configuration, cluster=cluster), context=context).errors
         if not any((each.code, each.where) == (finding.code, finding.where) for each in errors):

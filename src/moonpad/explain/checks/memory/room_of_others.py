@@ -112,7 +112,7 @@ def _larger_beside(case: Case, holds: Callable[[float], bool]) -> tuple[Cluster,
     """Other devices that the text may mean as well and on which it holds, given the bytes of one, and why."""
     if case.cluster is None or case.devices_asked:
         return None
-    meant = also_meant(case.cluster, case.script)
+    meant = also_meant(case.cluster, case.script, case.commands[0].line)
     return next(((each, why) for each, why in meant if holds(each.device.usable_bytes)), None)
 
 

@@ -57,7 +57,7 @@ def best_layout(case: Case) -> Iterator[Remark]:
         context = checkpoint.architecture.max_context
     over_all = Configuration(checkpoint, cluster, facts, case.version, Layout(tp=tp), settings)
     for remark in _short_of(case, over_all, context, f"even with tensor parallelism over all of {cluster.name}"):
-        larger = () if case.devices_asked else also_meant(cluster, case.script)
+        larger = () if case.devices_asked else also_meant(cluster, case.script, case.commands[0].line)
         held = (other for other, _ in larger if not [*_short_of(case, replace(over_all, cluster=other), context, "")])
         other = next(held, None)
         beside = f"take {other.name}, which the text means as well, or more devices" if other is not None else ""
