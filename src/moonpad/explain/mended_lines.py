@@ -83,7 +83,8 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         env,
         (*front, *_with_own_variables(arguments, env, command)),
         frozenset((*command.unresolved, *_given(env), *(name for each in kept for name in (each.name, each.written))))
-        | {name for word in command.prefix for name in word.unresolved},
+        | {name for word in command.prefix for name in word.unresolved}
+        | {f"${each.name}" for each in command.left_open if each.bare},
         frozenset({len(around), *(at for at, word in enumerate(around) if word in images)}),
     )
 
