@@ -1,4 +1,4 @@
-"""What a loop fills that cannot be followed is unknown behind it, not empty; what cannot be known of it stays unsaid."""
+"""What a loop fills that cannot be followed is unknown behind it, not empty; the rest stays what it was."""
 
 from __future__ import annotations
 
