@@ -271,6 +271,9 @@ def _named_near(script: Script, line: int) -> Model | None:
             return None  # a checkpoint of the family that the catalogue does not have
         if "k" in text.casefold() and (model := _named_in((text,))):
             return next(iter(repositories.values())) if len(repositories) == 1 else model
+        known = [model for name in written if (model := find_model(name)) is not None and not is_other(model)]
+        if known:
+            return known[0]  # without a number: Kimi-Linear, Moonlight
         if _OTHER_NAME.search(text):
             return None
     return None
