@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from moonpad.engines.value_checks import ENDPOINT, SWITCHED
 from moonpad.values.visible_text import is_visible, shell_word
 
 if TYPE_CHECKING:  # `plan` shows commands too, and reads none
@@ -70,8 +71,10 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
         rest = word.removeprefix(_HOME)
         return _HOME + (quoted(rest, unresolved) if rest else "")
     kept = _kept(word, unresolved) if is_visible(word.replace("\n", " ").replace("\t", " ")) else []
-    if (word in unresolved and _SEVERAL.fullmatch(word)) or (word == "$*" and "*" in unresolved):
+    if word in unresolved and any(sign.fullmatch(word) for sign in (SWITCHED, ENDPOINT, _SEVERAL)):
         return word  # its words are several, or none: in quotes they would be one argument
+    if word == "$*" and "*" in unresolved:
+        return word
     if not kept:
         parts = _FILES.split(word)
         return "*".join(shell_word(part) if part else "" for part in parts) if len(parts) > 1 else shell_word(word)

@@ -79,3 +79,15 @@ def test_what_may_stand_above_it(lead: str) -> None:
     text = f"{lead}\n- --tensor-parallel-size 2\n- --max-model-len 16384\n- --dtype half\n"
     assert is_markdown(text)
     assert len(bare_flags(text)) == 3
+
+
+@pytest.mark.parametrize("below", ["", "    --max-num-seqs=8\n    --dtype=half\n"], ids=["two", "four"])
+@pytest.mark.parametrize("title", ["serve args: ", "vllm flags:"])
+def test_words_that_end_with_a_colon_above_lines_of_options_are_their_title(title: str, below: str) -> None:
+    options = "    --model=moonshotai/Kimi-K2.5\n    --tensor_parallel_size=8\n    --trust-remote-code\n"
+    script = read_script(f"Image: vllm/vllm-openai:v0.11.0\n\n{title}\n{options}{below}\nIt hangs then.\n")
+    assert not script.problems
+    (judged,) = [each for each in ask(script) if each.layout is not None]
+    assert judged.layout is not None
+    assert judged.layout.tp == 8
+    assert not judged.unknown

@@ -1,5 +1,5 @@
 """Items of a list that begin with an option: in backticks, or bare with a remark behind it, `- --max-model-len 16384
-(start small)`."""
+(start small)`; and lines of options below the words that call them so, `serve args:`."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ _VALUE: Final = (
 )
 _OPTION: Final = rf"--[a-z][\w.-]{{1,60}}(?:=(?:{_VALUE})|[ ]{_VALUE})?"
 _REMARK: Final = r"(?:[ \t]+(?:\(|[—–→←#|]|//|-[ \t])[^\n]*|[ \t]?[,;:][ \t][^\n]*|[ \t.,;]*)"
-_BARE: Final = re.compile(rf"(?P<mark>[ ]{{0,3}}[-*+])[ \t]+(?P<code>{_OPTION}(?:[ ]{_OPTION}){{0,6}}){_REMARK}")
+_BARE: Final = re.compile(
+    rf"(?:[ ]{{0,3}}[-*+][ \t]+|[ \t]{{0,12}})(?P<code>{_OPTION}(?:[ ]{_OPTION}){{0,6}}){_REMARK}"
+)
 _LEAD: Final = re.compile(
     r"[ ]{0,3}(?:(?P<title>#{1,6})[ \t]+\S.*|\*\*[^*\n]{2,100}\*\*:?|[^\s#>|-][^\n:]*[ ][^\n:]*[:：])[ \t]*"
 )
 """A title, or the end of a sentence: a key of YAML is one word."""
 _NEXT: Final = re.compile(r"[ ]{2,}\S|[ ]{0,3}[-*+][ \t]+\S")
 """What stands between items: the rest of one, or another one."""
+_ANY: Final = re.compile(r"^(?:[ ]{0,3}[-*+][ \t]+|[ \t]{0,12})--[a-z]", re.MULTILINE)
 _FEWEST: Final = 3
-_FIRST: Final = 12
+_FIRST: Final = 20
 """Characters in which the first option of an item begins."""
 _LONGEST: Final = 600
 
@@ -40,7 +43,7 @@ def flag_in_ticks(line: str) -> tuple[int, str] | None:
 def bare_flags(text: str) -> Mapping[int, tuple[int, str]]:
     """By the offset of its line, the same of each item without backticks. A list of them has three or more, and stands
     below a title or a sentence: what stands below a key, `args:`, is YAML."""
-    if "- --" not in text and "* --" not in text and "+ --" not in text:
+    if not _ANY.search(text):
         return {}
     return {offset: flag for flags in _lists(text) if len(flags) >= _FEWEST for offset, flag in flags.items()}
 
