@@ -230,6 +230,8 @@ class Scope:
     def _note_choices(self, name: str, values: Sequence[Value]) -> None:
         """What the branches may have put into it; nothing where one of them is not known."""
         before = self.variables.get(name, Word(""))
+        if isinstance(before, tuple) and all(_extends(value, before) for value in values):
+            before, values = (), [value[len(before) :] for value in values if isinstance(value, tuple)]
         words = [word for value in (before, *values) for word in ((value,) if isinstance(value, Word) else value)]
         known = self.choices.pop(name, frozenset())
         others = [word for word in words if word.unresolved != (name,)]
