@@ -14,6 +14,7 @@ from moonpad.catalog.other_models import other_model
 from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
 from moonpad.engines.build_names import BUILD_LINES
+from moonpad.engines.image_names import OF_MAKERS
 from moonpad.explain.builds import unnumbered_image
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
@@ -116,6 +117,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     # A build that has no name of its own in texts is called what it is a build of.
     image = command.container.image if command is not None and command.container is not None else None
     own = text_hints.version_of_image(image.text) if image is not None else None
+    if command is not None and own is None and (preview := _of_model_image(engine, script, command)) is not None:
+        return preview
     versions, minimum, on_host = script.versions, script.minimum_versions, ""
     if command is not None and len(script.objects) > 1:
         about = script.lines_about(command.line)
@@ -219,6 +222,23 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version("", f"none is named, and the text takes nightly builds: {BY_NEWEST}")
     of_host = f"{on_host} is that of the host, and it runs in a container: " if on_host else ""
     return Version("", f"{UNNAMED}{of_host}{BY_NEWEST}")
+
+
+def _of_model_image(engine: str, script: Script, command: Command) -> Version | None:
+    """Of a command whose image is called after its model, from before the first release that has it: what a text says
+    of a release where it does not name the image is said of other starts."""
+    image = command.container.image if command.container is not None else None
+    if image is None or not OF_MAKERS.search(image.text):
+        return None
+    built = release_before_its_model(engine, command, model_of(command) or "")
+    if built is None:
+        return None
+    script.budget.once("releases beside images", len(script.lines), "the text around its engine commands")
+    for each in text_hints.version_mentions(script.lines):
+        line = script.lines[each.line - 1]
+        if each.engine == engine and (each.exact or "==" in line or image.text in line):
+            return None
+    return Version(built[0], built[2], built[1])
 
 
 def _replaced(engine: str, command: Command | None, script: Script) -> str:
