@@ -38,7 +38,7 @@ def test_the_image_that_a_text_names_is_that_of_its_only_start() -> None:
     [
         ("Served here with vLLM 0.28.0 from a venv.", "0.26.0"),
         ("The image vllm/vllm-openai:kimi-k3 has vLLM 0.28.0.", "0.28.0"),
-        ("We pip install vllm==0.28.0 into it.", "0.28.0"),
+        ("RUN pip install vllm==0.28.0", "0.28.0"),
     ],
 )
 def test_an_image_called_after_its_model_has_the_release_that_the_text_says_of_it(above: str, version: str) -> None:
