@@ -117,8 +117,6 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     # A build that has no name of its own in texts is called what it is a build of.
     image = command.container.image if command is not None and command.container is not None else None
     own = text_hints.version_of_image(image.text) if image is not None else None
-    if command is not None and own is None and (preview := _of_model_image(engine, script, command)) is not None:
-        return preview
     versions, minimum, on_host = script.versions, script.minimum_versions, ""
     if command is not None and len(script.objects) > 1:
         about = script.lines_about(command.line)
@@ -143,6 +141,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
                 "", f"the text asks for {name} {above} or later: {BY_NEWEST}", least=above
             )  # the other is a remark
         if named := spoken:
+            if command is not None and (preview := _of_model_image(engine, script, command)) is not None:
+                return preview
             if (of_main := _of_main(engine, name, named, versions)) is not None:
                 return of_main
             because = "an image of the text holds" if _is_held(name, named, script) else "the text names"

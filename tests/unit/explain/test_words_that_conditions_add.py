@@ -162,3 +162,9 @@ SHARE="${{SHARE:-0.90}}"
 """
     shown = explain_view(ask(text, "8xH200"), read_script(text), 200).plain
     assert "Judged by the script's own defaults; with WIDE=1: SHARE=0.95 (line 2)" in shown
+
+
+def test_words_of_a_condition_stand_behind_a_model_that_becomes_the_first_word() -> None:
+    text = "vllm serve ${ON:+--enforce-eager} --tensor-parallel-size 8 --model moonshotai/Kimi-K2.5 --trust-remote-code"
+    words = " ".join(corrected(f"{text} --tool-call-parser kimi {END}\n").replace("\\\n", "").split())
+    assert words.startswith("vllm serve moonshotai/Kimi-K2.5 ${ON:+--enforce-eager} --tensor-parallel-size 8 ")
