@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence, Set
 from typing import Final
 
+from moonpad.engines.foreign_names import MARKING
+
 _IT: Final = r"(?:it|this|that|the (?:issue|problem|error|crash|hang|failure))"
 _MENDS: Final = re.compile(
     rf"\bthe (?:only |actual |real |current )?(?:fix|workaround|solution) (?:(?:for me|here|then) )?(?:is|was)\b"
     rf"|\b(?:fix(?:es|ed)|solve[sd]|resolve[sd]|avoid(?:s|ed)|work(?:s|ed) around|got rid of) {_IT}\b"
     rf"|\b(?:fixed|solved|resolved|worked around) (?:{_IT} )?(?:by|with|when|after)\b"
-    rf"|\bwork-?around[ ]?(?:is|was|:)|\b(?:it|vllm|sglang|everything|the (?:server|engine|model)) "
+    rf"|\bwork-?around[ ]?(?:is|was|:)|\b(?:it|{'|'.join(MARKING)}|everything|the (?:server|engine|model)) "
     r"(?:works|worked|starts|started|runs|ran|loads|loaded) (?:fine |well |again |correctly |OK )?"
     r"(?:with|when|after|by|on|in)\b"
     r"|解决(?:方法|办法|方案)(?:是|为|[:：])",
