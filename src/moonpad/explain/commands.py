@@ -159,6 +159,8 @@ class LeftOpen(Struct, frozen=True):
     written: str
     added: tuple[tuple[int, str], ...]
     instead: tuple[tuple[int, str, str], ...] = ()
+    bare: bool = False
+    """The variable stands there without quotes and alone, and the shell makes words of it."""
 
 
 class Command(Struct, frozen=True):

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Final
 
 from moonpad.engines.value_checks import as_json
-from moonpad.explain.commands import Command, Word, Wrapper, stands_for_more
+from moonpad.explain.commands import Command, LeftOpen, Word, Wrapper, stands_for_more
 from moonpad.explain.keys_by_name import takes_key
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Edit, Line, Remark
@@ -74,8 +74,7 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
     if not front:
         env = {}  # arguments of an image, whose environment stands elsewhere
     kept = [each for each in command.left_open if each.written and each.at >= 0]
-    by_place = groupby(sorted(kept, key=attrgetter("at")), key=attrgetter("at"))
-    edits = [*(Edit(at, 0, tuple(each.written for each in those)) for at, those in by_place), *edits]
+    edits = _with_open_words(kept, edits, len(command.argv))
     edits += (Edit(at, 1, ()) for at, word in enumerate(command.argv) if stands_for_more(word))
     arguments = mended([word.text for word in command.argv], edits)
     if not command.prefix and not command.wrappers:
@@ -84,7 +83,8 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         env,
         (*front, *_with_own_variables(arguments, env, command)),
         frozenset((*command.unresolved, *_given(env), *(name for each in kept for name in (each.name, each.written))))
-        | {name for word in command.prefix for name in word.unresolved},
+        | {name for word in command.prefix for name in word.unresolved}
+        | {f"${each.name}" for each in command.left_open if each.bare},
         frozenset({len(around), *(at for at, word in enumerate(around) if word in images)}),
     )
 
@@ -237,6 +237,17 @@ def _with_variables(words: Sequence[Word], sets: Mapping[str, str], images: Coll
     at = next((at for at, word in enumerate(placed) if word in images), 2)
     added = (Word(text) for more in texts.values() for text in ("-e", more))
     return (*placed[:at], *added, *placed[at:])
+
+
+def _with_open_words(kept: Sequence[LeftOpen], edits: Sequence[Edit], count: int) -> list[Edit]:
+    """The edits, with the words in their places that only the shell fills in: behind what another one puts there."""
+    by_place = groupby(sorted(kept, key=attrgetter("at")), key=attrgetter("at"))
+    open_words = {at: tuple(each.written for each in those) for at, those in by_place}
+    merged: list[Edit] = []
+    for edit in edits:
+        own = open_words.pop(edit.at, ()) if edit.length == 0 and edit.at < count else ()
+        merged.append(replace(edit, words=(*edit.words, *own)) if own else edit)
+    return [*(Edit(at, 0, words) for at, words in open_words.items()), *merged]
 
 
 def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:

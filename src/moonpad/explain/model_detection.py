@@ -269,7 +269,8 @@ def _named_near(script: Script, line: int) -> Model | None:
         written = [name for name in _REPOSITORY_IN.findall(text) if not _NOT_ALONE.search(name)]
         if any(find_model(name) is None for name in written):
             return None  # a checkpoint of the family that the catalogue does not have
-        if "k" in text.casefold() and (model := _named_in((text,))):
+        own = next((each for each in map(find_model, written) if each is not None and not is_other(each)), None)
+        if (own or "k" in text.casefold()) and (model := _named_in((text,)) or own):  # or Kimi-Linear, Moonlight
             return next(iter(repositories.values())) if len(repositories) == 1 else model
         if _OTHER_NAME.search(text):
             return None

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.own_ports import own_port
 from moonpad.explain.results import Remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -36,6 +37,8 @@ _BY_HAND: Final = re.compile(
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]{3,79}")
 _SAID: Final = re.compile(r"; (?:the image|another build) [^;]{0,120}$")
 _SLIP: Final = "write "
+_OF_DEVICES: Final = re.compile(r"\bcapabilit(?:y|ies)\b|\bno kernels?\b|\bhas kernels for\b")
+"""Of what is reported: that a device has no kernels in the releases."""
 _MOST: Final = 20_000
 
 
@@ -44,6 +47,9 @@ def of_patched(remarks: Iterable[Remark], command: Command, script: Script) -> I
     release that it names is called a build of somebody's own, `0.21+mine`; a slip of a letter stays what it is."""
     for remark in remarks:
         finding = remark.finding
+        if finding.code is Code.KNOWN_REPORT and _OF_DEVICES.search(finding.message):
+            yield _of_a_port(remark, script)
+            continue
         doubted = finding.code in _OF_A_BUILD and finding.severity is not Severity.NOTE
         if not doubted or finding.remedy.casefold().startswith(_SLIP) or not (said := _why(remark, command, script)):
             yield remark
@@ -55,6 +61,18 @@ def of_patched(remarks: Iterable[Remark], command: Command, script: Script) -> I
         yield replace(remark, finding=finding, edits=(), ends_start=False, stops=False)
 
 
+def _of_a_port(remark: Remark, script: Script) -> Remark:
+    """What releases cannot do on some devices as a note, where a port for them is told to run."""
+    port, for_devices = own_port(tuple(script.lines))
+    if not for_devices or remark.finding.severity is Severity.NOTE:
+        return remark
+    finding = remark.finding
+    message = f"{finding.message}; the text runs a build of its own ({port}), which may do it"
+    remedy = f"with a release: {finding.remedy}" if finding.remedy else ""
+    finding = replace(finding, severity=Severity.NOTE, message=message, remedy=remedy)
+    return replace(remark, finding=finding, edits=(), ends_start=False, stops=False, complained=False)
+
+
 def _why(remark: Remark, command: Command, script: Script) -> str:
     package = re.split(r"[ .]", command.program)[0]
     release = script.versions.get(package, "")
@@ -63,7 +81,8 @@ def _why(remark: Remark, command: Command, script: Script) -> str:
         return f"{release} is a build of somebody's own"
     script.budget.once("patched files", len(script.lines), "the text around its engine commands")
     if not changes_files_of(package, tuple(script.lines)):
-        return ""
+        port = own_port(tuple(script.lines))[0] if remark.finding.code is not Code.REMOVED_FLAG else ""
+        return f"the text runs a build of its own ({port})" if port else ""
     return "the text changes the engine's own files" if _is_named_beside(remark, command, script) else ""
 
 

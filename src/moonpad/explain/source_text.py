@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from moonpad.explain.commands import Piece, Problem, Word
-from moonpad.explain.input_limits import PROBLEMS, TEXT_BYTES, Budget, too_large
+from moonpad.explain.input_limits import NAMES, PROBLEMS, TEXT_BYTES, Budget, too_large
 from moonpad.values.records import replace
 
 IGNORED: Final = "\0"
@@ -25,6 +25,7 @@ _CONTROL: Final = {
 _TEMPLATE_COMMENT: Final = re.compile(r"(?<![$\w\"'`{(\[])\{#-?(?=\s)")
 _LONGEST: Final = 300
 """As far into its line the sign of a comment is looked for."""
+_NAMED: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)|([A-Za-z_]\w*))", re.ASCII)
 _NOT_A_BREAK: Final = re.compile(r"[^\n]")
 
 
@@ -124,6 +125,9 @@ class Source:
         self._starts = [piece.start for piece in self._pieces]
         self.echo_escapes = False
         """Whether `echo` makes a line's end of `\\n` by itself, as that of the `sh` of a Dockerfile's RUN does."""
+        self.unknown: tuple[str, ...] = ()
+        """What another shell puts into this text before it is read, and is not known: single quotes here keep none of
+        it."""
         self.literals: dict[int, tuple[object, tuple[Word, ...]]] = {}
         """Where a word of it begins that is the same however often it is read: its token, and what a shell makes of
         it."""
@@ -136,7 +140,18 @@ class Source:
     @classmethod
     def inside(cls, word: Word, whole: InputText) -> Source:
         """The text of a word, as a command of its own."""
-        return cls(word.text, whole, word.pieces)
+        source = cls(word.text, whole, word.pieces)
+        source.unknown = word.unresolved
+        return source
+
+    def unknown_in(self, text: str) -> tuple[str, ...]:
+        """Those that stand in a part of it, `$NAME` or the whole of `$(hostname -i)`."""
+        if not self.unknown or ("$" not in text and "`" not in text):
+            return ()
+        named = dict.fromkeys(match[1] or match[2] for match in _NAMED.finditer(text))
+        if len(self.unknown) == NAMES:  # no more of them are kept
+            return tuple(named)[:NAMES]
+        return tuple(name for name in self.unknown if name in named or (not name.isidentifier() and name in text))
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """The offsets in the whole text of `text[start:end]`."""

@@ -14,6 +14,7 @@ from moonpad.catalog.other_models import other_model
 from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
 from moonpad.engines.build_names import BUILD_LINES
+from moonpad.engines.image_names import OF_MAKERS
 from moonpad.explain.builds import unnumbered_image
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
@@ -143,6 +144,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
                 "", f"the text asks for {name} {above} or later: {BY_NEWEST}", least=above
             )  # the other is a remark
         if named := spoken:
+            if command is not None and (preview := _of_model_image(engine, script, command)) is not None:
+                return preview
             if (of_main := _of_main(engine, name, named, versions)) is not None:
                 return of_main
             because = "an image of the text holds" if _is_held(name, named, script) else "the text names"
@@ -222,6 +225,23 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version("", f"none is named, and the text takes nightly builds: {BY_NEWEST}")
     of_host = f"{on_host} is that of the host, and it runs in a container: " if on_host else ""
     return Version("", f"{UNNAMED}{of_host}{BY_NEWEST}")
+
+
+def _of_model_image(engine: str, script: Script, command: Command) -> Version | None:
+    """Of a command whose image is called after its model, from before the first release that has it: what a text says
+    of a release where it does not name the image is said of other starts."""
+    image = command.container.image if command.container is not None else None
+    if image is None or not OF_MAKERS.search(image.text):
+        return None
+    built = release_before_its_model(engine, command, model_of(command) or "")
+    if built is None:
+        return None
+    script.budget.once("releases beside images", len(script.lines), "the text around its engine commands")
+    for each in text_hints.version_mentions(script.lines):
+        line = script.lines[each.line - 1]
+        if each.engine == engine and (each.exact or "==" in line or image.text in line):
+            return None
+    return Version(built[0], built[2], built[1])
 
 
 def _replaced(engine: str, command: Command | None, script: Script) -> str:

@@ -14,6 +14,7 @@ from moonpad.explain.checks.releases.error_agreement import error_pairs, pairs_o
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.documents.answers import ANSWERED
 from moonpad.explain.documents.loading_memory import LOADING
+from moonpad.explain.documents.own_mends import own_mend
 from moonpad.explain.documents.pasted_failures import NO_CAUSE, STOPPED
 from moonpad.explain.documents.told_ends import TOLD
 from moonpad.explain.results import Judged, Remark
@@ -27,6 +28,7 @@ _COMMON: Final = re.compile(
 )
 _NO_CHOICE: Final = re.compile(r"(?P<flag>--[a-z-]+): invalid choice: '(?P<value>[\w-]+)'")
 PERHAPS: Final = ": perhaps this: "
+BY_AUTHOR: Final = ": the text itself says what mends it: "
 _CLASS: Final = re.compile(r"\b([A-Z]\w{3,40})(?:Error|Exception)\b")
 _COMMON_CLASSES: Final = re.compile(
     r"(?:runtime|value|type|index|attribute|assertion|import|lookup|memory|outofmemory|timeout|connection|notimplemented"
@@ -94,7 +96,8 @@ def beside_findings(
             teller = next((remark for remark in told if _tells(remark, lines, script)), None)
             teller = teller or _complained_of(failure, reports)
             if teller is None:
-                yield _perhaps_by_name(_of_whole_release(failure, told), mended)
+                named = _perhaps_by_name(_of_whole_release(failure, told), mended)
+                yield _by_author(named, script)
         elif teller is None:
             shown = [
                 script.lines[each.number - 1] for each in errors if script.where(each.number) == failure.finding.where
@@ -149,6 +152,18 @@ def _perhaps_by_name(failure: Remark, mended: Sequence[Remark]) -> Remark:
     patterns = [re.compile(rf"\b{name}[ ]?(?:error|exception)", re.IGNORECASE) for name in sorted(names)]
     named = [each for each in mended if any(pattern.search(each.finding.message) for pattern in patterns)]
     return _perhaps(failure, named[0]) if len(named) == 1 else failure
+
+
+def _by_author(failure: Remark, script: Script) -> Remark:
+    """With what its author says has mended it, where no cause is known."""
+    if not failure.finding.message.endswith(NO_CAUSE):
+        return failure
+    script.budget.work(len(script.lines), "its error lines")
+    logged = {each.number for each in script.error_lines if each.logged}
+    if (mend := own_mend(script.lines, logged)) is None:
+        return failure
+    message = f"{failure.finding.message.removesuffix(NO_CAUSE)}{BY_AUTHOR}({script.where(mend[0])}) {mend[1]}"
+    return replace(failure, finding=replace(failure.finding, message=message))
 
 
 def without_repeated(remarks: Sequence[Remark], failures: Sequence[Remark]) -> tuple[Remark, ...]:

@@ -14,7 +14,7 @@ from moonpad.explain.documents.answers import ANSWERED
 from moonpad.explain.documents.told_ends import TOLD
 from moonpad.explain.results import NONE_GIVEN, Judged, Remark
 from moonpad.explain.target_detection import BY_NEWEST
-from moonpad.explain.told_failures import PERHAPS
+from moonpad.explain.told_failures import BY_AUTHOR, PERHAPS
 from moonpad.explain.unknowns import CONTEXT
 from moonpad.plan.judgement import OF_HOST
 from moonpad.report.refused_by_newest import is_of_others, refused_by_newest
@@ -167,6 +167,9 @@ def _failed(judged: Judged) -> str:
             if perhaps:
                 why = _sentence(_cut(cause, _LONGEST_CAUSE))
                 return f"{failed} ({finding.where}), perhaps by this: {why} {_THE_COMMAND}"
+            if mend := finding.message.partition(BY_AUTHOR)[2]:
+                said = _sentence(_cut(mend, _LONGEST_CAUSE))
+                return f"{failed} ({finding.where}); the text itself says what mends it: {said} {_THE_COMMAND}"
             told = finding.message.startswith(TOLD)
             unknown = (
                 ", by the text, with no error that is known." if told else " with an error whose cause is not known."

@@ -15,7 +15,10 @@ if TYPE_CHECKING:  # `plan` shows commands too, and reads none
 
 INDENT: Final = "  "
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*|[1-9@*])[^{}]*\}|([A-Za-z_]\w*|[1-9@*]))", re.ASCII)
-_REST_OF_TEXT: Final = re.compile(r"\$\{[A-Za-z_]\w*:[0-9]{1,5}\}", re.ASCII)
+_SEVERAL: Final = re.compile(
+    r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*:(?:[0-9]{1,5}|\+-[^\n]*)\}|\{[A-Za-z_]\w*\+-[^\n]*\})", re.ASCII
+)
+"""What is written without quotes: `$NAME`, `${NAME:8}`, `${NAME:+--option "$NAME"}`."""
 _SPECIAL: Final = re.compile(r'[\\"`$]')
 _OF_MANIFESTS: Final = re.compile(r"\$\(([A-Z][A-Z0-9_]*)\)")
 _CONTINUED: Final = re.compile(r"[ \t]*\\\n[ \t]*")
@@ -68,12 +71,10 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
         rest = word.removeprefix(_HOME)
         return _HOME + (quoted(rest, unresolved) if rest else "")
     kept = _kept(word, unresolved) if is_visible(word.replace("\n", " ").replace("\t", " ")) else []
-    if word in unresolved and (SWITCHED.fullmatch(word) or ENDPOINT.fullmatch(word)):
-        return word  # in quotes it would be an argument where it is empty
-    if word in unresolved and _REST_OF_TEXT.fullmatch(word):
-        return word  # its words are several
+    if word in unresolved and any(sign.fullmatch(word) for sign in (SWITCHED, ENDPOINT, _SEVERAL)):
+        return word  # its words are several, or none: in quotes they would be one argument
     if word == "$*" and "*" in unresolved:
-        return word  # in quotes it would be one argument
+        return word
     if not kept:
         parts = _FILES.split(word)
         return "*".join(shell_word(part) if part else "" for part in parts) if len(parts) > 1 else shell_word(word)
@@ -129,4 +130,6 @@ def _groups(argv: Sequence[str], parts: Collection[int]) -> Iterator[Sequence[st
 
 
 def _is_flag(word: str) -> bool:
+    if word.startswith("${") and "+-" in word:
+        return _SEVERAL.fullmatch(word) is not None
     return len(word) > 1 and word[0] == "-" and " " not in word and not word[1:].replace(".", "", 1).isdigit()

@@ -27,6 +27,7 @@ SAMPLES = {
     "amd-quark": WORKER
     + "ImportError: The package `amd-quark` is required to use MX-FP4 models. Please install it with `pip install amd-quark`.",
     "fastsafetensors": WORKER + "ImportError: Please install fastsafetensors via `pip install fastsafetensors`",
+    "symmetric-memory-of-others": WORKER + "RuntimeError: CUDA driver error: invalid device ordinal",
     "runai-streamer": "ModuleNotFoundError: No module named 'runai_model_streamer'",
     "remote-code": "(APIServer pid=4) The repository moonshotai/Kimi-K2-Thinking contains custom code which must be executed to correctly load the model.",
     "model-type": "Value error, The checkpoint you are trying to load has model type `kimi_k25` but Transformers does not recognize this architecture.",

@@ -25,6 +25,7 @@ def layout(text: str) -> str:
         f'X=()\nif [ "${{D:-1}}" != 0 ]; then X+=(--enforce-eager); else X+=(--seed 1); fi\n{SERVE} "${{X[@]}}"',
         f'if [ -n "$N" ]; then S=""; else S="--enforce-eager --seed 1"; fi\n{SERVE} $S',
         f"case $1 in a) S=(--seed 1);; b) S=(--seed 2);; *) exit 2;; esac\n{SERVE} ${{S[@]}}",
+        f'A=({SERVE})\nif [ $R = 0 ]; then A+=(--host 0.0.0.0); else A+=(--headless); fi\n"${{A[@]}}"',
         f'case $1 in\n a) S=\'--speculative-config={{"method":"dspark"}}\';;\n *) S=--seed=3;;\nesac\n{SERVE} $S',
     ],
 )
@@ -36,6 +37,7 @@ def test_none_of_it_is_of_the_layout(text: str) -> None:
     ("text", "named"),
     [
         (f'case $1 in a) S=(-pp 2);; b) S=(-tp 4);; esac\n{BARE} "${{S[@]}}"', "${S[@]}"),
+        (f'A=({SERVE})\nif [ $R = 0 ]; then A+=(-pp 2); else A+=(--headless); fi\n"${{A[@]}}"', "${A[@]:5}"),
         (f'S=()\ncase $1 in\n a) S=(-pp 2);;\n b) S=(-tp 4);;\n *) exit 2;;\nesac\n{BARE} "${{S[@]}}"', "${S[@]}"),
         (f'if [ $A ]; then S=(--max-model-len 4096); else S=(--seed 1); fi\n{SERVE} "${{S[@]}}"', "${S[@]}"),
         (f'if [ $A ]; then S=($B); else S=(--seed 1); fi\n{SERVE} "${{S[@]}}"', "${S[@]}"),

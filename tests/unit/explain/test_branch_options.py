@@ -33,6 +33,39 @@ vllm serve "$MODEL" -tp "$TP" \\
 """
 
 
+_EITHER = """E=()
+if [ -n "${EAGER:-}" ]; then
+  E+=(--enforce-eager)
+else
+  E+=(--compilation-config '{"cudagraph_mode": "FULL"}')
+fi
+vllm serve moonshotai/Kimi-K2.5 --trust-remote-code --tensor-parallel-size 8 "${E[@]}"
+"""
+_CASE = """E=()
+case "${MODE:-fast}" in
+  slow) E+=(--enforce-eager) ;;
+  fast)
+    E+=(--compilation-config '{"cudagraph_mode": "FULL"}')
+    ;;
+esac
+vllm serve moonshotai/Kimi-K2.5 --trust-remote-code --tensor-parallel-size 8 "${E[@]}"
+"""
+_BOTH = """E=(--compilation-config '{"cudagraph_mode": "FULL"}')
+if [ -n "${EAGER:-}" ]; then
+  E+=(--enforce-eager)
+fi
+vllm serve moonshotai/Kimi-K2.5 --trust-remote-code --tensor-parallel-size 8 "${E[@]}"
+"""
+_TEXT = """E=""
+if [ -n "${EAGER:-}" ]; then
+  E="--enforce-eager"
+else
+  E="--cudagraph-mode=FULL"
+fi
+vllm serve moonshotai/Kimi-K2.5 --trust-remote-code --tensor-parallel-size 8 $E
+"""
+
+
 def said(text: str) -> str:
     return "\n".join(finding.message for judged in ask(text) for finding in judged.findings)
 
@@ -132,3 +165,10 @@ def test_words_that_no_command_takes(words: str) -> None:
 )
 def test_words_that_are_taken_or_asked_for_first(test: str, words: str) -> None:
     assert "with EXTRA" not in said(_FLAGS.format(test=test, words=words))
+
+
+@pytest.mark.parametrize(
+    ("text", "together"), [(_EITHER, False), (_CASE, False), (_BOTH, True), (_TEXT, False)], ids=str
+)
+def test_options_of_an_if_and_of_its_else_are_never_together(text: str, together: bool) -> None:
+    assert ("takes all CUDA graphs away" in said(text)) is together

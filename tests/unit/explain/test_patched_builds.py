@@ -114,3 +114,44 @@ def test_another_value_is_refused_in_a_build_with_changed_parsers() -> None:
     found = [each for one in judged for each in one.findings if each.where == "--kv-cache-dtype"]
     assert "no recorded release takes it" in found[0].message
     assert found[0].severity is Severity.WARNING
+
+
+BACKEND = (
+    "#!/bin/bash\n{}\n"
+    'vllm serve zai-org/GLM-5.1 -tp 8 --attention-config \'{{"backend":"OWN_MLA_SPARSE"}}\'  # 8x A100, vllm 0.29.0\n'
+)
+PORTS = {
+    "# The SM80 port takes a cache in BF16 alone.": True,
+    "# vLLM 0.29.0 ported to Ampere, in an image of ours": True,
+    "# The backend comes with our fork of vLLM.": False,
+    "# patched vllm, with a backend of its own": False,
+}
+"""Whether it is for devices."""
+
+
+@pytest.mark.parametrize("line", list(PORTS))
+def test_what_a_port_of_ones_own_may_have_is_a_note(line: str) -> None:
+    told = found(BACKEND.format(line), "OWN_MLA_SPARSE")
+    assert [each.severity for each in told] == [Severity.NOTE]
+    assert "runs a build of its own" in told[0].message
+
+
+@pytest.mark.parametrize(("line", "for_devices"), list(PORTS.items()))
+def test_devices_that_releases_do_not_serve_are_a_note_where_the_port_is_for_them(line: str, for_devices: bool) -> None:
+    (told,) = found(BACKEND.format(line), "has kernels for capability")
+    assert (told.severity is Severity.NOTE) is for_devices
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# There is no SM80 port yet.",
+        "# Until an SM80 port is there, take Hopper.",
+        "# port 8000 of the A100 port 8001",
+        "# built vLLM from source",
+        "# a branch of the condition",
+    ],
+)
+def test_a_text_without_such_a_port_is_refused_what_no_release_has(line: str) -> None:
+    told = found(BACKEND.format(line), "OWN_MLA_SPARSE")
+    assert [each.severity for each in told] == [Severity.ERROR]

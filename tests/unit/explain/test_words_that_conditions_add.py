@@ -42,6 +42,13 @@ if [ -n "$ON" ]; then X="$X --max-num-seqs 8"; fi
 if [ "$ON" = 1 ]; then A+=(--max-num-seqs 8); fi
 "${{A[@]}}"
 """,
+    "an empty text that is filled": f"""X=""
+[ -n "$ON" ] && X="--max-num-seqs 8"
+{START} $X {END}
+""",
+    "options where a variable has a value": f"""X="${{ON:-}}"
+{START} ${{X:+--max-num-seqs "$X"}} ${{X:+--no-enable-prefix-caching}} {END}
+""",
     "a branch of two": f"""A=()
 if [ "$ON" = 1 ]; then A=(--max-num-seqs 8); elif [ "$ON" = 2 ]; then A=(--max-num-seqs 9); fi
 {START} "${{A[@]}}" {END}
@@ -144,3 +151,20 @@ def test_what_no_condition_leaves_open_is_not(text: str) -> None:
     (judged,) = ask(text, "8xH200")
     assert not any(command.left_open for command in judged.sources)
     assert "Judged without" not in explain_view((judged,), read_script(text), 100).plain
+
+
+def test_what_another_value_of_the_switch_sets_is_named_where_a_default_stands_behind_it() -> None:
+    text = f"""if [ "${{WIDE:-0}}" = 1 ]; then
+  SHARE="${{SHARE:-0.95}}"
+fi
+SHARE="${{SHARE:-0.90}}"
+{START} --gpu-memory-utilization "$SHARE" {END}
+"""
+    shown = explain_view(ask(text, "8xH200"), read_script(text), 200).plain
+    assert "Judged by the script's own defaults; with WIDE=1: SHARE=0.95 (line 2)" in shown
+
+
+def test_words_of_a_condition_stand_behind_a_model_that_becomes_the_first_word() -> None:
+    text = "vllm serve ${ON:+--enforce-eager} --tensor-parallel-size 8 --model moonshotai/Kimi-K2.5 --trust-remote-code"
+    words = " ".join(corrected(f"{text} --tool-call-parser kimi {END}\n").replace("\\\n", "").split())
+    assert words.startswith("vllm serve moonshotai/Kimi-K2.5 ${ON:+--enforce-eager} --tensor-parallel-size 8 ")

@@ -19,6 +19,7 @@ from moonpad.explain.documents.bare_scripts import (
     length_of_bare_manifest,
     length_of_bare_script,
 )
+from moonpad.explain.documents.flag_bullets import bare_flags, flag_in_ticks
 from moonpad.explain.documents.record_rows import commands_of_rows
 from moonpad.explain.documents.wrapped_scripts import (
     length_of_script,
@@ -117,8 +118,6 @@ _NESTING: Final = frozenset({"markdown", "md", "mdx"})
 _FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
 """What stands before the fence, the fence, and what stands behind it."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(\S.*)|[ \t]*<summary>(.*)</summary>")
-_BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]+(?:\*\*)?(`+)((?:--?[A-Za-z]|[A-Z][A-Z0-9_]*=[^\s`])[^`\n]*)\1")
-"""A list's item that begins with a flag or a variable in backticks."""
 _ITEM: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]")
 _NAMED: Final = re.compile(
     r"[ \t]*[-*+][ \t]+[*_]{0,2}(?P<label>[^`:：*\n]{2,60}?)[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]+"
@@ -177,8 +176,8 @@ def is_markdown(text: str) -> bool:
     """Whether a text is a document. A script begins with `#!`, or has neither fences nor bullets of flags."""
     if text.lstrip("\0\n\t ").startswith("#!"):
         return False
-    return any(
-        _FENCE.fullmatch(line) or _BULLET.match(line) or _NESTED.match(line) or _has_command(line)
+    return bool(bare_flags(text)) or any(
+        _FENCE.fullmatch(line) or flag_in_ticks(line) or _NESTED.match(line) or _has_command(line)
         for line in text.split("\n")
     )
 
@@ -218,6 +217,7 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
     codes: list[tuple[int, str]] = []
     named: list[tuple[int, str, str]] = []
     begun: list[tuple[int, str]] = []
+    bare = bare_flags(text)
     lines = ((start + line.start(), line.group()) for line in _LINE.finditer(text))
     for offset, line in lines:
         opened, begun = begun, [*begun, (offset, line)] if line.endswith("\\") else []
@@ -274,9 +274,9 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
             yield Block(at, "\n".join(taken), heading, intro, 0)
             intro, begun = None, []
             continue
-        elif bullet := _BULLET.match(line):
+        elif flag := flag_in_ticks(line) or bare.get(offset - start):
             above = above if codes else intro
-            codes.append((offset + bullet.start(2), bullet.group(2)))
+            codes.append((offset + flag[0], flag[1]))
         elif "`" in line:
             if _FLAGS.match(line) and len(flags := [code for code in _CODE.finditer(line) if code[2][:2] == "--"]) > 2:
                 yield Bullets(tuple((offset + code.start(2), code[2]) for code in flags), heading, intro)

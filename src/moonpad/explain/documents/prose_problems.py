@@ -37,7 +37,7 @@ _LOST: Final = "missing-backslash"
 _NO_YAML: Final = "yaml"
 _TOP_KEY: Final = re.compile(r"[\w.\"'/-]+[ \t]*:(?:[ \t]|$)")
 _ANSWERED: Final = ("<", "{", "[")
-_SENTENCE_ENDS: Final = re.compile(r"[A-Za-z]+(?:[ ][\w'’,-]{1,40}){2,40}[?!.:][ \t]*$")
+_SENTENCE_ENDS: Final = re.compile(r"[A-Za-z]+(?:(?:[ ][\w'’,-]{1,40}){2,40}[?!.:]|[ ][A-Za-z]{3,20}:)[ \t]*$")
 _ARROW: Final = re.compile(r"<<-?[ \t]+[A-Za-z]+(?:[ ][\w'’,-]{1,40}){2}")
 """A mark of a heredoc, with words of a sentence behind it."""
 _NOTE: Final = re.compile(

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from moonpad.explain.commands import LeftOpen, Word
 from moonpad.explain.shell.tokens import Array, LiteralText, Segment, Token, Variable
+from moonpad.explain.source_text import Source
 from moonpad.values.records import replace
 
 _LONGEST: Final = 100
@@ -62,22 +63,44 @@ def open_places(
     additions: Mapping[str, Additions],
     lengths: Mapping[str, int],
     instead: Mapping[str, tuple[tuple[int, str, str], ...]],
+    source: Source,
 ) -> tuple[LeftOpen, ...]:
     """Behind which words of a command such a variable stands. `fields` are the words of each token, `lengths` those of
     the variables now."""
-    if not additions and not instead:
+    if not additions and not instead and not any(map(_where_set, tokens)):
         return ()
     places: list[LeftOpen] = []
     count = 0
     for token, words in zip(tokens, fields, strict=True):
         count += len(words)
+        if not words and (segment := _where_set(token)) is not None:
+            written = source.text[segment.start : segment.end]
+            added = written.partition("+")[2].removesuffix("}")[:_LONGEST]
+            line = source.word("", segment.start, segment.end).line
+            places.append(LeftOpen(count, segment.name, written, ((line, added),)))
         for name in dict.fromkeys(_names(token.segments)):
             if (each := additions.get(name)) is not None:
                 known = each.behind if each.behind == lengths.get(name, -2) else -1
-                places.append(LeftOpen(count, name, _written(name, known, each.is_array), each.added))
+                bare = _alone(token) is not None
+                places.append(LeftOpen(count, name, _written(name, known, each.is_array), each.added, bare=bare))
             if name in instead:
                 places.append(LeftOpen(count, name, "", (), instead[name][:_MOST]))
     return tuple(places)
+
+
+def _alone(token: Token) -> Variable | None:
+    """The variable that a word consists of, without quotes."""
+    (first, *rest) = token.segments or (None,)
+    return first if isinstance(first, Variable) and not rest and not first.quoted else None
+
+
+def _where_set(token: Token) -> Variable | None:
+    """`${RATIO:+--ratio "$RATIO"}`: options where the variable has a value."""
+    segment = _alone(token)
+    if segment is None or not segment.operator.endswith("+") or not segment.operand:
+        return None
+    first = segment.operand[0]
+    return segment if isinstance(first, LiteralText) and first.text.startswith("-") else None
 
 
 def _written(name: str, behind: int, is_array: bool) -> str:

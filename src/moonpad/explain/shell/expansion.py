@@ -133,7 +133,7 @@ class Expander:
     def _expand(self, segment: Segment, fields: _FieldBuilder, *, split: bool) -> None:
         match segment:
             case LiteralText(text, start, end, quoted):
-                fields.add(text, start, end, quoted)
+                fields.add(text, start, end, quoted, self.source.unknown_in(text))
             case Opaque(name, start, end) if self.output is not None and (word := self.output(segment)) is not None:
                 stripped = cut(word, 0, len(word.text.rstrip("\n")))
                 fields.substitute(stripped, start, end, split and not segment.quoted)

@@ -25,7 +25,7 @@ from moonpad.explain.shell.earlier_blocks import EarlierBlocks
 from moonpad.explain.shell.escaped_dollars import with_variables
 from moonpad.explain.shell.expansion import Expander, assignment_of, with_program
 from moonpad.explain.shell.fed_shells import reads_heredoc
-from moonpad.explain.shell.loops import loop_values, reads_arguments
+from moonpad.explain.shell.loops import filling, loop_values, reads_arguments
 from moonpad.explain.shell.scope import Scope, unresolved
 from moonpad.explain.shell.sentences import as_spoken, is_sentence
 from moonpad.explain.shell.shell_builtins import run_builtin
@@ -217,7 +217,9 @@ class Shell:
                 self._for(node)
             case Branches():
                 if not reads_arguments(self, node):
-                    read_branches(self, node)
+                    followed = not node.loops or is_over_arguments(node, self.scope)
+                    with nullcontext() if followed else filling(self.scope, node.bodies[0] if node.bodies else ()):
+                        read_branches(self, node)
             case Function(name, body):
                 self.functions[name] = body
             case Compound() if self._depends(node):
@@ -253,7 +255,8 @@ class Shell:
         known, given = len(values) > 1 or not values[0].unresolved, is_over_arguments(node, self.scope)
         if given:
             self.scope.push()
-        with self.defaults.inside_loop(frozenset() if known else set_in(node.body)):
+        followed = nullcontext() if known or given else filling(self.scope, node.body)
+        with followed, self.defaults.inside_loop(frozenset() if known else set_in(node.body)):
             for number, value in enumerate(values):
                 self.paid = paid or number > 0
                 self.scope.set(node.name, value)
@@ -273,7 +276,9 @@ class Shell:
             return
         fields = [self.expander.fields(token) for token in tokens]
         words = [word for own in fields for word in own]
-        self.left_open = open_places(tokens, fields, self.scope.additions, self.scope.lengths, self.scope.instead)
+        self.left_open = open_places(
+            tokens, fields, self.scope.additions, self.scope.lengths, self.scope.instead, self.source
+        )
         if self.paid:
             self.state.budget.spend(len(words), sum(len(word.text) for word in words))
         here = next((redirect.here for redirect in reversed(node.redirects) if redirect.here), None)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from moonpad.explain.commands import Word
 from moonpad.explain.input_limits import LOOP_VALUES
-from moonpad.explain.shell.bash_parser import Branches, For, Simple
-from moonpad.explain.shell.scope import unresolved
-from moonpad.explain.shell.tokens import Token, Variable
+from moonpad.explain.shell.bash_parser import Branches, For, Node, Simple
+from moonpad.explain.shell.default_branches import set_in
+from moonpad.explain.shell.scope import Scope, text_of, unresolved
+from moonpad.explain.shell.tokens import LiteralText, Token, Variable
 from moonpad.values.records import replace
 
 if TYPE_CHECKING:
@@ -28,7 +31,28 @@ def loop_values(shell: Shell, node: For) -> list[Word]:
         first, last = (int(text) for text in match.groups() if text is not None)
         if first <= last < first + LOOP_VALUES:
             return [replace(words[0], text=str(n), unresolved=(), pieces=()) for n in range(first, last + 1)]
+    if any(_is_pattern(token) for token in node.values):
+        return []
     return [] if any(name[:1] in "$`" for word in words for name in word.unresolved) else words
+
+
+def _is_pattern(token: Token) -> bool:
+    """`/sys/class/infiniband/*`: the files of a machine, which no text knows."""
+    return any(isinstance(part, LiteralText) and not part.quoted and "*" in part.text for part in token.segments)
+
+
+@contextmanager
+def filling(scope: Scope, body: Sequence[Node]) -> Iterator[None]:
+    """While the body of a loop is read that cannot be followed. What was empty before it, and gets a value in it that
+    is not known, is unknown behind it: `HCA=""`, and `HCA+=",$(basename "$folder")"` for each folder of the machine."""
+    empty = {name for name in set_in(body) if text_of(scope.variables.get(name, Word(""))) == ""}
+    before, scope.filled = scope.filled, set()
+    yield
+    for name in sorted(empty & scope.filled):
+        value = scope.variables.get(name)
+        if not isinstance(value, tuple):
+            scope.set(name, unresolved(name, value or Word("")))
+    scope.filled |= before
 
 
 def reads_arguments(shell: Shell, node: Branches) -> bool:

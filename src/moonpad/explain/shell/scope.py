@@ -69,6 +69,8 @@ class Scope:
         self.instead: dict[str, tuple[tuple[int, str, str], ...]] = {}
         """Variables that have another value where a branch runs that the script's own defaults do not take → line,
         value and what switches it."""
+        self.filled: set[str] = set()
+        """Variables that got a value which is not known."""
         self._outer_arguments: list[tuple[Word, ...] | None] = []
 
     def set(self, name: str, value: Value, *, export: bool = False) -> None:
@@ -82,6 +84,8 @@ class Scope:
         if not adds_to(token, name):
             self.additions.pop(name, None)
             self.instead.pop(name, None)
+        if isinstance(value, Word) and value.unresolved and not (_is_options(value) or _OF_CALLER.search(value.text)):
+            self.filled.add(name)
         self.set(name, value, export=export)
 
     def give(self, name: str, value: Word) -> None:
@@ -155,6 +159,7 @@ class Scope:
             for name, value in other.variables.items():
                 before = self.variables.get(name)
                 if before is None and not _is_options(value):
+                    self.instead[name] = (*self.instead.get(name, ()), *in_the_place(value, other.switch))
                     continue
                 if before is None:
                     self.variables[name] = before = (
@@ -225,6 +230,8 @@ class Scope:
     def _note_choices(self, name: str, values: Sequence[Value]) -> None:
         """What the branches may have put into it; nothing where one of them is not known."""
         before = self.variables.get(name, Word(""))
+        if isinstance(before, tuple) and all(_extends(value, before) for value in values):
+            before, values = (), [value[len(before) :] for value in values if isinstance(value, tuple)]
         words = [word for value in (before, *values) for word in ((value,) if isinstance(value, Word) else value)]
         known = self.choices.pop(name, frozenset())
         others = [word for word in words if word.unresolved != (name,)]

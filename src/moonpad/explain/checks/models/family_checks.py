@@ -142,15 +142,19 @@ def remote_code(case: Case) -> Iterator[Remark]:
     by_clients = unresolved(written) and REPOSITORY.fullmatch(served) is not None and of_served
     known_by = called or (known and by_clients)
     likely = "" if own is not None or not known_by else _why_it_lacks(case, first)
+    # A program hands its words to the engine, and a person who starts it sees no line of advice of a server.
+    reads_otherwise = case.commands[0].embedded and called and own is None and not case.serves_already
+    reads_otherwise = reads_otherwise and not log_asks(case)
+    reads_otherwise = reads_otherwise and bool(first) and model_type in OTHER_PATTERN.get(case.engine.name, ())
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
-        if likely and not reading.serving.trust_remote_code:
+        if (likely or reads_otherwise) and not reading.serving.trust_remote_code:
             edits = [Edit(len(command.argv), 0, (option,))]
-            remark = make_remark(
-                Severity.WARNING, Code.MISSING_FLAG, option, f"{message}: {likely}", f"add {option}", edits=edits
-            )
+            said = f"{message}: {likely}" if likely else message
+            remedy = f"pass {option.lstrip('-').replace('-', '_')}=True" if command.embedded else f"add {option}"
+            remark = make_remark(Severity.WARNING, Code.MISSING_FLAG, option, said, remedy, edits=edits)
             stops = bool(known and by_clients) and _serves(case)
             yield replace(remark, command=number, complained=_shows_traceback(case), stops=stops)
-    if not likely and not log_asks(case):
+    if not (likely or reads_otherwise) and not log_asks(case):
         advice = make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
         yield replace(advice, others=tuple(_where_it_lacks(case, option, first)) if known_by and own is None else ())
 

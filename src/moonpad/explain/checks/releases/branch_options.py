@@ -28,6 +28,7 @@ from moonpad.explain.flags import flag_remarks
 from moonpad.explain.manifests.option_sources import rulebook
 from moonpad.explain.mended_lines import program_words
 from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.shell.other_arms import other_arms
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Severity
@@ -44,6 +45,7 @@ _VALUE: Final = re.compile(
 _OPENS: Final = re.compile(r"[ \t]*(?:local[ \t]+|export[ \t]+)?(?P<name>[A-Za-z_]\w*)\+?=[(\"']")
 _PROGRAM: Final = re.compile(r"[\w./][\w./-]*")
 """In front of the options of a list: they are that program's, `WRAP=(nsys profile --trace=cuda)`."""
+_OPTION: Final = re.compile(r"(?<![\w-])--[a-z][\w-]*(?:=[^\s\"')]+)?")
 _LONGEST_LIST: Final = 20
 _REFUSED: Final = (Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE)
 _GUARD: Final = 6
@@ -64,6 +66,10 @@ class _Added(Struct, frozen=True):
     words: tuple[str, ...]
     flags: frozenset[str]
     text: str
+    others: frozenset[int]
+    """Lines of the other branches of its condition."""
+    instead: frozenset[str]
+    """Options that these put into the same variable."""
 
 
 def branch_options(case: Case) -> Iterator[Remark]:
@@ -134,8 +140,10 @@ def _found(case: Case, added: _Added, text: str) -> Iterator[Remark]:
 
 
 def _with(case: Case, added: _Added) -> Case:
-    """The same command with the words of the branch."""
+    """The same command with the words of the branch, and without those of its other branches."""
     command, line = case.commands[0], case.engine.command_line
+    own = tuple(word for word in command.argv if word.line not in added.others and word.text not in added.instead)
+    command = replace(command, argv=own) if len(own) < len(command.argv) else command
     words = [word.text for word in command.argv]
     name = re.escape(added.text.partition("=")[0].rstrip("+"))
     if len(added.words) == 1 and not added.words[0].startswith("-"):
@@ -181,11 +189,16 @@ def _added(case: Case) -> Iterator[_Added]:
         if found.re is _VALUE:
             taken = _flags_of(name, [word.text for word in command.argv])
             if taken:
-                yield _Added(number, tuple(words), taken, f"{name}={words[0]}")
+                yield _Added(number, tuple(words), taken, f"{name}={words[0]}", frozenset(), frozenset())
             continue
         flags = frozenset(word.partition("=")[0] for word in words if word.startswith("--")) - given
         if flags and not _PROGRAM.fullmatch(words[0]) and not any("`" in word or "$(" in word for word in words):
-            yield _Added(number, tuple(words), flags, name)
+            others = other_arms(before, number)
+            if first in others:
+                continue  # the command is in another branch
+            assigned = (before[at] for at in others if re.match(rf"[ \t]*{name}\+?=", before[at]))
+            instead = frozenset(option for text in assigned for option in _OPTION.findall(text)) - flags
+            yield _Added(number, tuple(words), flags, name, others, instead)
 
 
 def _lines_of(case: Case) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_traits import LONGEST
 from moonpad.explain.documents.former_releases import was_well
+from moonpad.explain.programs import is_server
 
 _REST: Final = re.compile(r"[\w.-]*")
 
@@ -22,8 +23,19 @@ def of_image(pattern: str, case: Case) -> bool:
     image = container.image if container is not None else None
     if image is not None:
         return re.search(pattern, image.text[:LONGEST], re.IGNORECASE) is not None
+    if _is_of_another_start(pattern, case):
+        return False
     case.script.budget.once(f"images like {pattern}", len(case.script.lines), "its known reports")
     return _is_named(pattern, case.script.lines)
+
+
+def _is_of_another_start(pattern: str, case: Case) -> bool:
+    """Whether another server of the text runs in such an image: this one, which has none, runs without it."""
+    if len(case.script.commands) == len(case.commands):
+        return False
+    case.script.budget.work(len(case.script.commands), "its known reports")
+    held = (each.container.image for each in case.script.commands if each.container and is_server(each.program))
+    return any(image is not None and re.search(pattern, image.text[:LONGEST], re.IGNORECASE) for image in held)
 
 
 @lru_cache(maxsize=128)

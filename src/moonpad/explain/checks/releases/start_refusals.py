@@ -23,7 +23,7 @@ from moonpad.explain.checks.releases.error_agreement import is_logged
 from moonpad.explain.checks.releases.first_releases import has_no_model_before
 from moonpad.explain.checks.releases.term_values import COMPARES, UNKNOWN, are_unlike, pair_of, place_of, term_value
 from moonpad.explain.checks.set_elsewhere import may_be_set
-from moonpad.explain.checks.whole_texts import is_whole
+from moonpad.explain.checks.whole_texts import is_long_list, is_whole
 from moonpad.explain.equal_options import equal_term
 from moonpad.explain.flag_lists import has_own_options, is_fragment, is_with_its_variables
 from moonpad.explain.results import Edit, Remark, make_remark
@@ -57,8 +57,13 @@ def refused(case: Case) -> Iterator[Remark]:
     # Measured: 0.2 µs for a row that is about another option, 4 to 6 µs for the others.
     case.script.budget.work(len(rows) // 4 + 4 * len(found), "what its engine refuses")
     whole_text = bool(found) and is_whole(case)
+    whole_list = bool(found) and is_long_list(case)
     told = not case.open_ended and is_with_its_variables(case.commands[0], case.script)
-    asked = [row for row in found if whole_text or all(told and name[0] == "$" for name in _not_told(row, case))]
+    asked = [
+        row
+        for row in found
+        if whole_text or whole_list or all(told and name[0] == "$" for name in _not_told(row, case))
+    ]
     remarks = [remark for row in asked if (remark := _remark(row, case, whole_text)) is not None]
     refused_now = {remark.finding.where for remark in remarks if remark.finding.severity is not Severity.NOTE}
     for remark in remarks:

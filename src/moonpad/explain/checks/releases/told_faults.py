@@ -15,6 +15,7 @@ from moonpad.catalog.mended_faults import mended_faults, mended_files
 from moonpad.engines import ENGINES
 from moonpad.explain.checks.releases.printed_messages import printed_messages
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.explained_choices import explained_choices
 from moonpad.explain.documents.told_generally import CHAPTER, HEADING
 from moonpad.explain.documents.told_mends import mends_told
 
@@ -160,7 +161,7 @@ def _lines_of(script: Script) -> Sequence[str]:
         for word in command.words
         for line in range(word.line, min(word.end_line, word.line + _MOST) + 1)
     }
-    taken |= printed_messages(tuple(script.lines))
+    taken |= printed_messages(tuple(script.lines)) | explained_choices(script)
     prose_lines: list[str] = []
     length, fenced, chapter = 0, False, 0
     """`chapter`: the level of a heading whose parts tell of what may happen; 0: none is."""
