@@ -67,8 +67,7 @@ spec:
 def test_a_context_at_the_edge_says_what_the_worse_end_holds() -> None:
     text = "vllm serve moonshotai/Kimi-K2.6 --tensor-parallel-size 8 --trust-remote-code\n"
     (judged,) = ask(text, on="8xH100")
-    shorter = [better for better in judged.better if dict(better.changes).get("max_model_len")]
-    assert shorter
-    for better in shorter:
-        context = int(dict(better.changes)["max_model_len"] or 0)
+    assert judged.better
+    for better in judged.better:
+        context = int(dict(better.changes).get("max_model_len") or better.memory.context)
         assert ("worse end" in better.why) == (better.memory.max_context.low < context)

@@ -23,7 +23,7 @@ def release_of_own_tag(engine: str, command: Command, script: Script) -> str | N
     script.budget.once("tags of images", len(script.lines), "the text around its engine commands")
     path, _, tag = image.rpartition(":") if ":" in image.rpartition("/")[2] else (image, "", _TAGLESS)
     name = re.escape(path.rpartition("/")[2])
-    any_tag = re.compile(rf"(?<![\w.-]){name}(?::(?P<tag>\w[\w.+-]{{0,127}}))?(?![\w-])")
+    any_tag = re.compile(rf"(?<![\w.-]){name}(?::(?P<tag>\w[\w.+-]{{0,127}}))?(?![\w/-])")
     own, free = "", False
     mentions = [each for each in version_mentions(script.lines) if each.engine == engine and not each.least]
     for each in mentions:
