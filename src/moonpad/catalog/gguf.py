@@ -33,6 +33,8 @@ class TypeBits(Struct, frozen=True):
 class Weights(Struct, frozen=True):
     count: int
     provenance: Provenance
+    plain_types_alone: bool = False
+    """Files of the types `UD-` were made by a recipe of their own, of which the rows of the types do not tell."""
 
 
 @cache
@@ -56,7 +58,7 @@ def by_type(name: str, find: Callable[[str], Model | None], *, is_file: bool = F
         return None
     base, kind, known = typed
     weights = weights_in_gguf().get(base.architecture_name)
-    if base.refused or not base.formats_known or weights is None:
+    if base.refused or not base.formats_known or weights is None or (weights.plain_types_alone and _of_recipe(kind)):
         return None
     quantization = quantizations()["gguf"]
     low, high = (round(weights.count * bits / 8) for bits in known.bits)
@@ -78,6 +80,10 @@ def by_type(name: str, find: Callable[[str], Model | None], *, is_file: bool = F
         tensors=None,
         quantization_name=quantization.name,
     )
+
+
+def _of_recipe(kind: str) -> bool:
+    return kind.startswith("UD-")
 
 
 def typed_of(
