@@ -8,7 +8,6 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clients.request_names import is_only_server
-from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.device_nearness import sections
 from moonpad.explain.flag_lists import is_fragment
@@ -16,6 +15,7 @@ from moonpad.explain.grouping import value_of
 from moonpad.explain.programs import is_server
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import numbered
+from moonpad.explain.started_ranks import ranks_of
 from moonpad.values.finding import Code, Severity
 
 _NUMBERS: Final = {"one": 1, "two": 2, "four": 4, "eight": 8, "sixteen": 16}
