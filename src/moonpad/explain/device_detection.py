@@ -58,7 +58,14 @@ from moonpad.explain.proposed_devices import (
     of_small_machine,
     of_unknown_number,
 )
-from moonpad.explain.started_ranks import on_all_nodes, on_one_machine, prefill_ways, ranks_of_mpi, used_by
+from moonpad.explain.started_ranks import (
+    on_all_nodes,
+    on_counted_machines,
+    on_one_machine,
+    prefill_ways,
+    ranks_of_mpi,
+    used_by,
+)
 from moonpad.explain.target_detection import Question
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -101,6 +108,9 @@ def cluster_of(
     facts = engine.facts
     if cluster is not None and cluster.nodes > 1 and facts.one_machine and question.cluster is None:
         cluster, because = on_one_machine(cluster, because, reading)
+    if cluster is not None and layout_known and question.cluster is None:
+        hints = [machine for machine, _ in script.placed_hints]
+        cluster, because = on_counted_machines(cluster, because, reading, hints)
     alone = layout_known and question.cluster is None and not (facts.host_experts or facts.gguf_only)
     alone = alone and not leaves_number_open(engine, reading, commands[0])
     alone = alone and not selected_at(script.lines, script.objects, commands[0].line)

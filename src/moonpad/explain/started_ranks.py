@@ -68,6 +68,23 @@ def on_all_nodes(cluster: Cluster, because: str, reading: Reading, granted: int 
     return (whole, f"{because} for each of its {nodes} nodes") if whole is not None else (cluster, because)
 
 
+def on_counted_machines(
+    cluster: Cluster, because: str, reading: Reading, counted: Sequence[str]
+) -> tuple[Cluster, str]:
+    """A stage on each of the machines that the text counts (`counted`, `2x8xH200`), where Ray starts the ranks: `tp 4,
+    pp 2` on two nodes of eight uses four of each."""
+    stages, each = reading.layout.pp, reading.layout.tp
+    by_ray = reading.settings.executor == "ray" and reading.replicas == 1 == reading.layout.dp
+    if cluster.nodes > 1 or stages < 2 or not by_ray or cluster.devices != stages * each:
+        return cluster, because
+    kind = cluster.name.rpartition("x")[2]
+    machines = [named for written in counted if written.endswith(f"x{kind}") and (named := cluster_named(written))]
+    if not machines or any(named.nodes != stages or named.per_node < each for named in machines):
+        return cluster, because
+    spread = cluster_named(f"{stages}x{each}x{kind}")
+    return (spread, f"{because}, a stage on each of {stages} machines") if spread is not None else (cluster, because)
+
+
 def on_one_machine(cluster: Cluster, because: str, reading: Reading) -> tuple[Cluster, str]:
     """One of the machines, for a process that takes the devices that it finds: it finds none of another machine."""
     if not reading.takes_all_devices:
