@@ -82,6 +82,25 @@ def by_type(name: str, find: Callable[[str], Model | None], *, is_file: bool = F
     )
 
 
+_AT_END: Final = re.compile(
+    r"[-._:](?P<recipe>ud[-_])?(?P<type>i?q[1-8]_[a-z0-9_]+)(?:-(?:\d{5}|\*)-of-(?:\d{5}|\*))?(?:\.gguf)?\Z",
+    re.IGNORECASE,
+)
+_OF_A_RECIPE: Final = 0.9
+"""Of the bits of a plain type: types of a publisher's own recipe keep some tensors in less."""
+
+
+def least_bits(written: str) -> float:
+    """Of a weight in the type that the name of any file or repository ends in, as little as there is; 0: no such type,
+    or one whose bits are not known."""
+    match = _AT_END.search(written[-200:])
+    if match is None:
+        return 0
+    kind = match["type"].casefold()
+    known = type_bits().get(kind) or type_bits().get(f"{kind.removesuffix('_xl')}_s") or type_bits().get(kind[:-3])
+    return known.bits[0] * (_OF_A_RECIPE if match["recipe"] else 1) if known is not None else 0
+
+
 def _of_recipe(kind: str) -> bool:
     return kind.startswith("UD-")
 
