@@ -371,9 +371,8 @@ class Deployment(Struct, frozen=True):
             option, edits = self._occurrence(first, finding.where), self._stated(finding, first)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
             at, remedy = option.index if option else None, in_own_flags(finding.remedy, self.engine.command_line)
-            yield Remark(
-                replace(finding, where=flag, remedy=remedy), at=at, edits=edits, stops=ends_it(finding, written)
-            )
+            stops, finding = ends_it(finding, written), replace(finding, where=flag, remedy=remedy)
+            yield Remark(finding, at=at, edits=edits, stops=stops)
         if memory is not None and not short and suggestions:
             best = suggestions[0]
             if best.memory.kv_tokens.value >= MUCH_ROOMIER * memory.kv_tokens.value:
