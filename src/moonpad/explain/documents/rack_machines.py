@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_WORD: Final = r"[ ](?!(?:and|or|vs|versus|than|with|to|from)\b)[\w-]{1,12}"
+_WORD: Final = r"[ ](?!(?:and|or|vs|versus|than|with|to|from|instead|ahead|place|outside|short)\b)[\w-]{1,12}"
 _OF_RACK: Final = re.compile(
     rf"(?<![\w.])(?P<count>\d{{1,3}})[ ]?[x×*][ ]?(?P<kind>B[23]00)(?:{_WORD}){{0,3}}?"
-    r"[ ](?:(?:of|in|on)[ ](?:(?:an?|the|one)[ ])?|[(（])(?:\w{1,6}-)?G(?P=kind)\b"
+    r"[ ](?:(?:of|in|on)[ ](?:(?:an?|the|one)[ ])?(?:\w{1,6}-)?|[(（]\w{1,6}-)G(?P=kind)\b"
 )
 
 
