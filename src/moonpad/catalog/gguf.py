@@ -33,6 +33,8 @@ class TypeBits(Struct, frozen=True):
 class Weights(Struct, frozen=True):
     count: int
     provenance: Provenance
+    plain_types_alone: bool = False
+    """Files of the types `UD-` were made by a recipe of their own, of which the rows of the types do not tell."""
 
 
 @cache
@@ -56,7 +58,7 @@ def by_type(name: str, find: Callable[[str], Model | None], *, is_file: bool = F
         return None
     base, kind, known = typed
     weights = weights_in_gguf().get(base.architecture_name)
-    if base.refused or not base.formats_known or weights is None:
+    if base.refused or not base.formats_known or weights is None or (weights.plain_types_alone and _of_recipe(kind)):
         return None
     quantization = quantizations()["gguf"]
     low, high = (round(weights.count * bits / 8) for bits in known.bits)
@@ -78,6 +80,29 @@ def by_type(name: str, find: Callable[[str], Model | None], *, is_file: bool = F
         tensors=None,
         quantization_name=quantization.name,
     )
+
+
+_AT_END: Final = re.compile(
+    r"[-._:](?P<recipe>ud[-_])?(?P<type>i?q[1-8]_[a-z0-9_]+)(?:-(?:\d{5}|\*)-of-(?:\d{5}|\*))?(?:\.gguf)?\Z",
+    re.IGNORECASE,
+)
+_OF_A_RECIPE: Final = 0.9
+"""Of the bits of a plain type: types of a publisher's own recipe keep some tensors in less."""
+
+
+def least_bits(written: str) -> float:
+    """Of a weight in the type that the name of any file or repository ends in, as little as there is; 0: no such type,
+    or one whose bits are not known."""
+    match = _AT_END.search(written[-200:])
+    if match is None:
+        return 0
+    kind = match["type"].casefold()
+    known = type_bits().get(kind) or type_bits().get(f"{kind.removesuffix('_xl')}_s") or type_bits().get(kind[:-3])
+    return known.bits[0] * (_OF_A_RECIPE if match["recipe"] else 1) if known is not None else 0
+
+
+def _of_recipe(kind: str) -> bool:
+    return kind.startswith("UD-")
 
 
 def typed_of(

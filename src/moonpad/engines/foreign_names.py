@@ -347,21 +347,6 @@ OF_OTHER_ENGINE: Final = ("SGLANG_", "SGL_")
 """Variables that the engine of `EXPERTS_BY_VARIABLE` never reads."""
 EXECUTOR: Final = "--distributed-executor-backend"
 RAY: Final = "ray"
-CHATS: Final[Mapping[str, Mapping[str, str]]] = {
-    "llama-cli": {},
-    "llama-mtmd-cli": {},
-    "llama-simple-chat": {},
-    "llama-run": {
-        **dict.fromkeys(("-c", "--context-size"), "--ctx-size"),
-        **dict.fromkeys(("-n", "--ngl", "-ngl"), "--n-gpu-layers"),
-        "-t": "--threads",
-    },
-}
-"""Programs that load a model and chat in the terminal → their own names of the options of `llama-server`."""
-CHATS_BY_PLACE: Final = frozenset({"llama-run"})
-"""Of these, those whose first argument without a dash is the model."""
-CHAT_SERVER: Final = "llama-server"
-CHAT_MODELS: Final = frozenset({"-m", "--model", "-hf", "-hfr", "--hf-repo"})
 NO_WEIGHT_ONLY_EXPERTS: Final[Mapping[str, str]] = {"sglang": "0.5.16", "ktransformers": ""}
 """Releases before have no such way for experts; the later ones were not read. "": none is foreseen, also where all
 experts are on the host (https://github.com/kvcache-ai/ktransformers/issues/1930 and 1978)."""

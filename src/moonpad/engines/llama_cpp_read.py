@@ -51,6 +51,7 @@ _NESTED: Final = re.compile(r"\)[*+{]")
 """A repeated group can take exponential time; people do not write one."""
 _LAYERS: Final = {"kimi-k2": 61, "kimi-linear": 27, "kimi-k3": 93}
 """Of files by their name: how many of a model's layers stay on the devices where a pattern keeps some of them there."""
+_MOST_LAYERS: Final = 61
 _LONGEST_NAME: Final = len("blk.98.ffn_gate_exps.weight")
 _MOST_EFFORT: Final = 2_000
 """Of all patterns together. Published ones have up to 60 each."""
@@ -129,15 +130,22 @@ def _settings(words: Words) -> Settings:
         max_num_seqs=slots,
         max_num_batched_tokens=words.whole("--ubatch-size"),
         kv_cache_dtype=words.text("--cache-type-k"),
-        device_layers=_device_layers(words.text("--n-gpu-layers")),
+        device_layers=_device_layers(words),
         host_expert_layers=_host_expert_layers(words),
     )
 
 
-def _device_layers(text: str | None) -> int | None:
-    """None for all: above the layers of every Kimi the number says no more."""
+def _device_layers(words: Words) -> int | None:
+    """None for all: above the layers of the model, or of every Kimi-K2, the number says no more."""
+    text = words.text("--n-gpu-layers")
     count = whole(text) if text is not None else None
-    return count if count is not None and 0 <= count < 62 else None
+    return count if count is not None and 0 <= count <= _layers_by_name(words, _MOST_LAYERS) else None
+
+
+def _layers_by_name(words: Words, otherwise: int) -> int:
+    """Of the model, by what its file or repository is called."""
+    named = " ".join(words.text(name) or "" for name in ("--model", "--hf-repo")).casefold()
+    return next((layers for name, layers in _LAYERS.items() if name in named), otherwise)
 
 
 def _host_expert_layers(words: Words) -> int | None:
@@ -149,8 +157,7 @@ def _host_expert_layers(words: Words) -> int | None:
     if not overrides or _effort(overrides) > _MOST_EFFORT:
         return count
     patterns = [(pattern, buffer) for text, buffer in overrides if (pattern := _compiled(text)) is not None]
-    named = " ".join(words.text(name) or "" for name in ("--model", "--hf-repo")).casefold()
-    most = next((layers for name, layers in _LAYERS.items() if name in named), ALL_LAYERS // 10)
+    most = _layers_by_name(words, ALL_LAYERS // 10)
     matrices = [f"blk.{layer}.ffn_{matrix}_exps.weight" for layer in range(most) for matrix in _MATRICES]
     on_host = sum(_buffer_of(name, patterns) == "CPU" for name in matrices)
     layers = ALL_LAYERS if on_host == len(matrices) else on_host // len(_MATRICES)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.catalog.options import option_set
-from moonpad.engines.foreign_names import CHAT_MODELS, CHAT_SERVER, CHATS, CHATS_BY_PLACE
+from moonpad.engines.chat_names import CHAT_MODELS, CHAT_SERVER, CHATS, CHATS_BY_PLACE
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import base_name
 from moonpad.explain.shell.interpreter import ScriptState
@@ -23,10 +23,11 @@ def chat_programs(state: ScriptState) -> Iterator[Command]:
         if (at := _place(command)) is not None:
             words = [*command.prefix, *command.argv]
             name = base_name(words[at])
-            argv = tuple(_as_server(words[at + 1 :], name))
+            argv, own_words = _as_server(words[at + 1 :], name)
             if any(word.text.partition("=")[0] in CHAT_MODELS for word in argv):
                 prefix = tuple(words[: at + 1])
-                yield replace(command, program=CHAT_SERVER, prefix=prefix, argv=argv, embedded=True)
+                read = replace(command, program=CHAT_SERVER, prefix=prefix, argv=argv, embedded=True)
+                yield replace(read, own_words=own_words)
 
 
 def chats(command: Command) -> bool:
@@ -47,9 +48,11 @@ def is_chat(command: Command) -> bool:
     return command.embedded and any(base_name(word) in CHATS for word in command.prefix[-1:])
 
 
-def _as_server(words: list[Word], name: str) -> Iterator[Word]:
-    """The options that the server has too, under its names, with their values."""
+def _as_server(words: list[Word], name: str) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+    """The options that the server has too, under its names, with their values; and the other words."""
     options, own, has_model = option_set(CHAT_SERVER), CHATS[name], name not in CHATS_BY_PLACE
+    shared: list[Word] = []
+    own_words: list[Word] = []
     rest = deque(words)
     while rest:
         word = rest.popleft()
@@ -57,12 +60,17 @@ def _as_server(words: list[Word], name: str) -> Iterator[Word]:
         if not word.text.startswith("-"):
             if not has_model and (at := _SCHEME.sub("", word.text)):
                 has_model = True
-                yield from (replace(word, text="--model", pieces=()), replace(word, text=at, pieces=()))
+                shared += (replace(word, text="--model", pieces=()), replace(word, text=at, pieces=()))
+            else:
+                own_words.append(word)
             continue
         flag = own.get(flag, flag)
         option = options.named(flag) if options is not None else None
         if option is None:
+            own_words.append(word)
             continue
-        yield replace(word, text=f"{flag}{equals}{value}", pieces=()) if flag != word.text.partition("=")[0] else word
+        renamed = flag != word.text.partition("=")[0]
+        shared.append(replace(word, text=f"{flag}{equals}{value}", pieces=()) if renamed else word)
         if option.kind != "flag" and not equals and rest and options is not None and not options.named(rest[0].text):
-            yield rest.popleft()
+            shared.append(rest.popleft())
+    return tuple(shared), tuple(own_words)

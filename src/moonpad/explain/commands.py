@@ -223,6 +223,8 @@ class Command(Struct, frozen=True):
     """The fork of its engine that it starts, by the text or by its options."""
     embedded: bool = False
     """Its options are the arguments of a call in a program, which is not a server with a port."""
+    own_words: tuple[Word, ...] = ()
+    """Of a program that chats: the words for which the server, as which it is read, has no option."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "env", MappingProxyType(dict(self.env)))

@@ -39,7 +39,7 @@ from moonpad.explain.chosen_kernels import but_chosen
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
 from moonpad.explain.corrected import mended_command
-from moonpad.explain.device_detection import cluster_of, leaves_number_open, ranks_of
+from moonpad.explain.device_detection import cluster_of, leaves_number_open
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
@@ -76,6 +76,7 @@ from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.sound_suggestions import barred_settings, better_of, edits_of, sound_improvements
 from moonpad.explain.spoiling import ends_it
 from moonpad.explain.stage_layouts import but_refused_stages
+from moonpad.explain.started_ranks import ranks_of
 from moonpad.explain.suggestions import HIGH_FRACTION, Changes, Improvement, Subject
 from moonpad.explain.taken_options import but_run, but_taken
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
@@ -370,9 +371,8 @@ class Deployment(Struct, frozen=True):
             option, edits = self._occurrence(first, finding.where), self._stated(finding, first)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
             at, remedy = option.index if option else None, in_own_flags(finding.remedy, self.engine.command_line)
-            yield Remark(
-                replace(finding, where=flag, remedy=remedy), at=at, edits=edits, stops=ends_it(finding, written)
-            )
+            stops, finding = ends_it(finding, written), replace(finding, where=flag, remedy=remedy)
+            yield Remark(finding, at=at, edits=edits, stops=stops)
         if memory is not None and not short and suggestions:
             best = suggestions[0]
             if best.memory.kv_tokens.value >= MUCH_ROOMIER * memory.kv_tokens.value:

@@ -17,7 +17,7 @@ from moonpad.explain.results import Judged, Remark
 from moonpad.explain.target_detection import OF_COMMIT, OF_OTHERS
 from moonpad.values.finding import OF_MEMORY, Code, Severity
 from moonpad.values.records import replace
-from moonpad.values.versions import next_releases, order, parse
+from moonpad.values.versions import next_releases, order, parse, release_of
 
 _EDITABLE: Final = re.compile(r"\binstall\b[^\n]{0,80}[ \t](?:-e|--editable)[ \t]|\beditable\b")
 _LONGEST: Final = 2000
@@ -32,6 +32,7 @@ _OF_PARSER: Final = frozenset(
 _OF_TAG: Final = re.compile(r"\b(?:image|branch)\b")
 """How it is said of a build that a tag or a branch tells of it, and no sentence about a month."""
 _MENDED_IN: Final = re.compile(r": mended in (?:\S+ )?(?P<release>\d[\w.]*)(?= \()")
+_MENDED_BEFORE: Final = re.compile(r"reported for [^:\n]{0,80}?, mended in (?P<release>\d[\w.]*)(?=: )")
 _CERTAIN: Final = OF_MEMORY | _OF_PARSER
 """Errors that do not lie in the state of the engine's code, or in which both releases agree."""
 
@@ -58,7 +59,7 @@ def judged_as_build(
         releases = (*between, judged.version)
         of_its_model = because.endswith(OF_OTHERS) and any(is_for_its_model(because, each) for each in commands)
         held = (_as_doubt_of_build(remark, releases, because, of_its_model) for remark in judged.remarks)
-        judged = replace(judged, remarks=tuple(held))
+        judged = replace(judged, remarks=tuple(_but_of_its_release(remark, judged.version) for remark in held))
     return _with_a_change(judged) if _OF_A_CHANGE.search(judged.version) else judged
 
 
@@ -74,6 +75,17 @@ def _sure_first(remarks: Sequence[Remark], behind: str) -> Iterator[Remark]:
         message = f"{fault[: mended.end()]}, which this build may have already{fault[mended.end() :]}"
         doubted.append(replace(remark, finding=replace(remark.finding, message=message)))
     yield from doubted
+
+
+def _but_of_its_release(remark: Remark, build: str) -> Remark:
+    """What was mended in just the release that the build comes before may be mended in it: `0.26.0b2.dev1`, 0.26.0."""
+    finding = remark.finding
+    mended = _MENDED_BEFORE.match(finding.message) if finding.code is Code.KNOWN_REPORT else None
+    if mended is None or order(release_of(mended["release"])) != order(release_of(build)):
+        return remark
+    message = f"{finding.message[: mended.end()]}, which this build may have already{finding.message[mended.end() :]}"
+    told = replace(finding, severity=Severity.NOTE, message=message)
+    return replace(remark, finding=told, edits=(), stops=False, ends_start=False)
 
 
 def _as_doubt_of_build(remark: Remark, releases: Sequence[str], because: str, of_its_model: bool) -> Remark:

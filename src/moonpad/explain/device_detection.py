@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from moonpad.engines.base import Engine, Reading
-from moonpad.engines.foreign_names import BUILT_ELSEWHERE, PREFILL_PARALLEL
-from moonpad.explain.commands import Command, Script, whole_number
+from moonpad.engines.foreign_names import BUILT_ELSEWHERE
+from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.device_generations import alike, by_full_names, of_generation, spoken_generation
 from moonpad.explain.documents.device_mentions import (
     Mention,
@@ -45,7 +45,6 @@ from moonpad.explain.documents.too_small_devices import without_too_small
 from moonpad.explain.fewer_devices import all_there_are
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.kinds_too_small import is_far_too_small, largest_too_small
-from moonpad.explain.left_devices import number_left
 from moonpad.explain.meant_platform import is_for_ascend, speaks_of_npus_alone
 from moonpad.explain.programs import is_server
 from moonpad.explain.proposed_devices import (
@@ -59,6 +58,14 @@ from moonpad.explain.proposed_devices import (
     of_small_machine,
     of_unknown_number,
 )
+from moonpad.explain.started_ranks import (
+    on_all_nodes,
+    on_counted_machines,
+    on_one_machine,
+    prefill_ways,
+    ranks_of_mpi,
+    used_by,
+)
 from moonpad.explain.target_detection import Question
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -69,22 +76,8 @@ _SAY_WHICH: Final = ": say which with --on"
 _NOT_JUDGED: Final = ", which moonpad does not judge: --on 8xH200 names others"
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
-_WHOLE: Final = 8
-"""Devices of a usual machine."""
 _LIST: Final = 3
 """So many kinds without a number on one line are a list, of which none is meant alone."""
-
-
-def ranks_of(reading: Reading) -> int:
-    """The devices of all copies."""
-    return reading.layout.world_size * reading.replicas * prefill_ways(reading)
-
-
-def prefill_ways(reading: Reading) -> int:
-    """Prefill context parallelism has devices of its own, unlike that of the decode."""
-    place = reading.parsed.occurrence(PREFILL_PARALLEL)
-    ways = whole_number(place.value) if place is not None and isinstance(place.value, str) else None
-    return max(1, ways or 1)
 
 
 def leaves_number_open(engine: Engine, reading: Reading, command: Command) -> bool:
@@ -97,13 +90,6 @@ def leaves_number_open(engine: Engine, reading: Reading, command: Command) -> bo
         return True
     word = command.argv[place.index + place.length - 1]
     return word.end_column - word.column > len(word.text) + len("''")
-
-
-def ranks_of_mpi(commands: Sequence[Command]) -> int:
-    """How many `mpirun -n 16` starts, 0 where none does."""
-    wrappers = [wrapper for command in commands for wrapper in command.wrappers if wrapper.kind == "mpirun"]
-    given = (wrapper.value(name) for wrapper in wrappers for name in ("-n", "-np", "--np"))
-    return max((whole_number(value) or 0 for value in given if value), default=0)
 
 
 def cluster_of(
@@ -120,12 +106,17 @@ def cluster_of(
     ranks for; of several kinds none of which holds the weights the largest."""
     cluster, because = _cluster_of(engine, reading, script, commands, question, layout_known=layout_known)
     facts = engine.facts
+    if cluster is not None and cluster.nodes > 1 and facts.one_machine and question.cluster is None:
+        cluster, because = on_one_machine(cluster, because, reading)
+    if cluster is not None and layout_known and question.cluster is None:
+        hints = [machine for machine, _ in script.placed_hints]
+        cluster, because = on_counted_machines(cluster, because, reading, hints)
     alone = layout_known and question.cluster is None and not (facts.host_experts or facts.gguf_only)
     alone = alone and not leaves_number_open(engine, reading, commands[0])
     alone = alone and not selected_at(script.lines, script.objects, commands[0].line)
     if alone and cluster is not None and is_far_too_small(cluster, because, reading, checkpoint):
         return None, of_far_smaller(cluster)
-    used_here, on_each = _used(reading, commands[0])
+    used_here, on_each = used_by(reading, commands[0])
     counted = cluster is not None and because == f"{_NAMES}{cluster.name}"
     if layout_known and question.cluster is None and on_each in (None, used_here) and not counted:
         fewer = all_there_are(script, min(command.line for command in commands), cluster, used_here)
@@ -139,10 +130,10 @@ def cluster_of(
     ):
         named = because.removeprefix(_NAMES).removesuffix(_SAY_WHICH).split(" and ")
         offers_all = {*named} <= {each.rpartition("x")[2] for each in (first.name, *offered(first, script))}
-        if offers_all and first.devices == _used(reading, commands[0])[0]:
+        if offers_all and first.devices == used_by(reading, commands[0])[0]:
             cluster, because = first, f"the text names {first.name}"
     if cluster is None and layout_known and because.endswith(_SAY_WHICH):
-        kinds, used = because.removeprefix(_NAMES).removesuffix(_SAY_WHICH), _used(reading, commands[0])
+        kinds, used = because.removeprefix(_NAMES).removesuffix(_SAY_WHICH), used_by(reading, commands[0])
         if (largest := largest_too_small(kinds.split(" and "), used, engine, reading, checkpoint)) is not None:
             cluster, because = largest, f"{_NAMES}{kinds}, and the weights fit on none of them"
     if cluster is not None and question.cluster is None and (others := offered(cluster, script)):
@@ -183,7 +174,7 @@ def _cluster_of(
     platforms = (Platform.ASCEND,) if npus else engine.platforms
     if platforms == (Platform.CPU,):
         return cluster_named("cpu"), f"{engine.name} runs on a CPU"
-    used = _used(reading, commands[0])
+    used = used_by(reading, commands[0])
     first = min(command.line for command in commands)
     variables = (*ROCM_ENV, *engine.command_line.rocm_env)
     of_gfx950 = is_of_gfx950(reading.model)
@@ -241,7 +232,7 @@ def _cluster_of(
     for near in (*sure, *by_nearness(named, elsewhere, script.lines, first, document=document)):
         cluster, because = _of_mentions(near, used, copy, allowed, script.lines, layout_known=layout_known, whole=whole)
         if cluster is not None and not layout_known:
-            return _on_all_nodes(cluster, because, reading.node.nodes, granted)
+            return on_all_nodes(cluster, because, reading, granted)
         if cluster is None and because and layout_known and (good := least_of_marked(named, used[0], script.lines)):
             return good
         if cluster is not None or because:
@@ -284,15 +275,6 @@ def _are_counted(devices: int, named: Sequence[Mention]) -> bool:
     """Whether the text counts just so many."""
     machines = (cluster_named(each.machine) for each in named if each.machine is not None and each.known)
     return any(machine is not None and machine.devices == devices for machine in machines)
-
-
-def _on_all_nodes(cluster: Cluster, because: str, nodes: int | None, granted: int | None) -> tuple[Cluster, str]:
-    """As many machines as the command counts, where its container is given all the devices of one: the layout, which
-    would say how many it uses, is not known."""
-    if nodes is None or nodes < 2 or cluster.nodes > 1 or granted != cluster.devices:
-        return cluster, because
-    whole = cluster_named(f"{nodes}x{granted}x{cluster.name.rpartition('x')[2]}")
-    return (whole, f"{because} for each of its {nodes} nodes") if whole is not None else (cluster, because)
 
 
 def _holds(kind: str, devices: int) -> bool:
@@ -375,24 +357,3 @@ def _of_mentions(
 
 def _several(kinds: Sequence[str]) -> str:
     return f"the text names {' and '.join(kinds[:4])}{_SAY_WHICH}"
-
-
-def _used(reading: Reading, command: Command) -> tuple[int, int | None]:
-    """How many devices a command line uses, and how many of them on each node, as far as it says."""
-    layout, node, container, pods = reading.layout, reading.node, command.container, command.pods
-    if reading.takes_all_devices and container is not None and container.devices and pods == 1:
-        return container.devices, None
-    if reading.takes_all_devices and container is None and (left := number_left(command)):
-        return left, None
-    devices = layout.world_size * reading.replicas
-    local = node.data_parallel_local * layout.tp * layout.pp if node.data_parallel_local else None
-    if container is not None and local is None and node.nodes is None:
-        own = container.devices or 0
-        local = own if pods > 1 or own >= _WHOLE else None  # fewer are a part of a machine, and of one alone
-    if local is not None and 0 < local <= devices and devices % local == 0:
-        return devices, local
-    if node.nodes is not None and 0 < node.nodes <= devices and devices % node.nodes == 0:
-        return devices, devices // node.nodes
-    if pods > 1 and devices % pods == 0:
-        return devices, devices // pods
-    return devices, None

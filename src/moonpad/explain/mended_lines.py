@@ -81,7 +81,7 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         arguments = _model_first(arguments, front)
     return Line(
         env,
-        (*front, *_with_own_variables(arguments, env, command)),
+        (*front, *_with_own_variables(arguments, env, command), *(word.text for word in command.own_words)),
         frozenset((*command.unresolved, *_given(env), *(name for each in kept for name in (each.name, each.written))))
         | {name for word in command.prefix for name in word.unresolved}
         | {f"${each.name}" for each in command.left_open if each.bare},

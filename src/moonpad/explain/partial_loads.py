@@ -6,8 +6,8 @@ from typing import Final
 
 from moonpad.engines.base import Reading
 from moonpad.explain.commands import Command
-from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.started_ranks import ranks_of
 from moonpad.values.cluster import Cluster
 
 _ENCODER: Final = ("--encoder-only", "--mm-encoder-only")

@@ -8,9 +8,9 @@ from typing import Final
 from moonpad.engines.base import Reading
 from moonpad.explain.checks.nodes.visible_devices import CUDA, by_runtime
 from moonpad.explain.commands import Command, Script
-from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.documents.device_mentions import cluster_named
 from moonpad.explain.left_devices import listed_by
+from moonpad.explain.started_ranks import ranks_of
 from moonpad.values.cluster import Cluster
 from moonpad.values.platform import Platform
 

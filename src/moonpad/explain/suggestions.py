@@ -301,10 +301,26 @@ def _host_experts(subject: Subject) -> Lever | None:
         count = layers - _most(left, lambda number: subject.with_settings(host_expert_layers=layers - number))
         what, name = f"the experts of {count} layers in host RAM", "host_expert_layers"
         if (host := subject.with_settings(host_expert_layers=count).memory().host) is not None:
+            if (whole := _host_layers(subject, host.needed_bytes)) is not None:
+                return whole
             what += f", which needs {gib(host.needed_bytes)} of it"
     else:
         return None
     return Lever(what, ((name, str(count)),), subject.with_settings(**{name: count}))
+
+
+def _host_layers(subject: Subject, needed_bytes: float) -> Lever | None:
+    """Fewer layers on several devices, dealt out anew, where experts would need twice the host RAM: those of the first
+    layers leave the first devices alone."""
+    layers, settings = subject.configuration.architecture.layers, subject.configuration.settings
+    if subject.configuration.layout.pp < 2 or settings.device_layers is not None:
+        return None
+    count = _most(layers, lambda number: subject.with_settings(device_layers=number))
+    changed = subject.with_settings(device_layers=count)
+    if not count or (host := changed.memory().host) is None or 2 * host.needed_bytes > needed_bytes:
+        return None
+    what = f"{layers + 1 - count} layers in host RAM, which needs {gib(host.needed_bytes)} of it"
+    return Lever(what, (("device_layers", str(count)),), changed)
 
 
 def _may_leave_layers(subject: Subject) -> bool:

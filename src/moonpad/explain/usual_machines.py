@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from moonpad.engines.base import Engine, Reading
-from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.documents.device_mentions import cluster_named
 from moonpad.explain.documents.logged_caches import tells_of_answers, tells_of_cache
 from moonpad.explain.documents.sized_devices import sizes_counted
@@ -21,6 +20,7 @@ from moonpad.explain.proposed_devices import (
     pod_for_a_larger_machine,
 )
 from moonpad.explain.results import Remark
+from moonpad.explain.started_ranks import ranks_of
 from moonpad.explain.suggestions import Subject
 from moonpad.plan.judgement import judge
 from moonpad.values.checkpoint import Checkpoint

@@ -61,6 +61,8 @@ def test_what_is_recorded_lies_within_its_type(model: object) -> None:
     known = type_bits().get(model.id.rpartition(":")[2].casefold())
     if known is None or model.total_bytes is None or model.standing != "reported":
         return
+    if weights_in_gguf()[model.architecture_name].plain_types_alone and ":UD-" in model.id:
+        return
     low, high = (weights_in_gguf()[model.architecture_name].count * bits / 8 for bits in known.bits)
     assert 0.985 * low <= model.total_bytes <= 1.015 * high
 

@@ -49,6 +49,9 @@ def test_more_or_fewer_ranks(text: str) -> None:
         GUIDE.format("a single GB300 tray", 4),
         GUIDE.format("one GB300 tray", 4),
         GUIDE.format("my H200 server", 8),
+        GUIDE.format("one RTX PRO 6000 Blackwell node", 8),
+        GUIDE.format("one H200 SXM5 machine", 8),
+        GUIDE.format("a single RTX PRO 6000 Blackwell Server Edition box", 8),
         GROUP,
     ],
 )

@@ -62,3 +62,18 @@ def test_the_switch_for_310p_is_not_asked_for_where_the_release_sets_it() -> Non
     for release, told in (("0.24.0rc1", True), ("0.25.1rc1", False), ("0.30.0rc2", False)):
         (judged,) = ask(f"vllm-ascend {release} on Atlas 300I Duo (310P).\n```bash\n{ASCEND}\n```\n")
         assert any("enable_npugraph_ex is on by default" in finding.message for finding in judged.findings) is told
+
+
+@pytest.mark.parametrize(
+    ("said", "cluster"),
+    [
+        ("# On MI350X VF nodes.\n# They have 2 TB of RAM (not the\n# MI355X's 2.7 TB).", "8xMI350X"),
+        ("# On MI350X, instead of the MI355X of the recipe.", "8xMI350X"),
+        ("# Here with 8x MI350X rather than 8x MI355X.", "8xMI350X"),
+        ("# On MI355X: not the fastest.", "8xMI355X"),
+    ],
+)
+def test_what_the_own_devices_are_set_against_is_not_meant(said: str, cluster: str) -> None:
+    (judged,) = ask(f"{said}\nVLLM_ROCM_USE_AITER=1 vllm serve amd/Kimi-K2.5-MXFP4 --tensor-parallel-size 8\n")
+    assert judged.cluster is not None
+    assert judged.cluster.name == cluster

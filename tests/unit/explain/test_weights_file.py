@@ -13,6 +13,7 @@ PARTS = (
     "this option reads a file",
     "invalid HF repo format",
     "holds saf",
+    "not of a file",
 )
 
 
@@ -37,6 +38,11 @@ def told(text: str) -> list[str]:
         ),
         ("llama-server -hf gpt-oss-20b-GGUF", "write user/model"),
         ("llama-server -hf Qwen/Qwen3-8B", "holds safetensors"),
+        ("llama-server -m Qwen3-8B-Q4_K_M -c 8192", "OWNER/NAME-GGUF:TYPE"),
+        ("llama-cli --model Kimi-K2.5-UD-Q2_K_XL --jinja", "or --hf-repo unsloth/Kimi-K2.5-GGUF:UD-Q2_K_XL"),
+        ("llama-server -m /m/Kimi-K2-GGUF/UD-IQ2_XXS", "the path of the .gguf file"),
+        ("llama-server -m unsloth/Qwen3-30B-A3B-GGUF:UD-Q4_K_XL", "the name of a model and a type"),
+        ("llama-server -m /m/Kimi-K2.6-UD-Q2_K_XL-00001-of-00008", "not of a file"),
     ],
 )
 def test_no_weights(text: str, part: str) -> None:
@@ -49,6 +55,11 @@ def test_no_weights(text: str, part: str) -> None:
     [
         "llama-server -m /m/Qwen3-VL-8B-Q4_K_M.gguf --mmproj /m/mmproj-F16.gguf",
         "llama-server -m /m/model",
+        "llama-server -m /m/Q4_K_M/model",
+        "llama-server -hf unsloth/Qwen3-8B-GGUF -m /cache/Qwen3-8B-Q4_K_M",
+        "llama-server -m /m/$NAME-Q4_K_M",
+        "llama-server -m <path to your Q4_K_M>",
+        "llama-server -m /m/Qwen3-8B-Q4_K_M*",
         "llama-server -m $MODEL/",
         "llama-server -m ./Qwen/Qwen3-8B.gguf",
         "llama-server -hf unsloth/Qwen3-8B-GGUF:Q4_K_M",

@@ -21,7 +21,7 @@ from moonpad.explain.documents.device_patterns import WORDS
 from moonpad.explain.documents.device_sums import is_sum, summed_kinds
 from moonpad.explain.documents.machine_counts import counts_of, with_machines
 from moonpad.explain.documents.rack_machines import racks_in
-from moonpad.explain.documents.ruled_out import is_ruled_out
+from moonpad.explain.documents.ruled_out import is_ruled_out, is_set_against
 from moonpad.explain.input_limits import Budget
 from moonpad.values.cluster import Cluster
 from moonpad.values.errors import UsageError
@@ -132,6 +132,7 @@ def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
     budget.work(len(text) // 8, "the machines that it names")
     found = with_machines([*_all_machines(text, budget)], text)
     found = [each for each in found if not _LIKE.search(text, max(0, each[0] - 30), each[0])]
+    found = [each for each in found if not is_set_against(text, each[0])]
     found = [each for one in found if (each := as_there_are(*one, text)) is not None]
     own = [each for each in found if not _EXAMPLE.search(text, max(0, each[0] - 12), each[0])]
     racks = racks_in(text)
@@ -217,7 +218,9 @@ def _kinds_in(lines: tuple[str, ...]) -> tuple[Mention, ...]:
         if any(char.isdigit() for char in short) or "Spark" in short:
             places = sorted((*alone.finditer(short), *_PRODUCT.finditer(short)), key=lambda match: match.start())
             places = [match for match in places if _SURE.search(match["device"])] or [*bare_cards(short)]
+            above = lines[number - 2][-_NEAR:] if number > 1 else ""
             places = [match for match in places if not _is_example(short, match)]
+            places = [each for each in places if not is_set_against(f"{above}\n{short}", len(above) + 1 + each.start())]
             places = [each for each in device_patterns.without_series(places, short) if not is_label(short, each)]
             sizes = [None if is_sum(short, each.end()) else each.groupdict().get("size") for each in places]
             found += [_mention(number, match, size) for match, size in zip(places, sizes, strict=True)]

@@ -40,6 +40,7 @@ OTHERS: Final = (
         "RTX 5070",
         "CMP 170HX",
     ),
+    "RX 580",
     *("M1 Ultra", "M2 Ultra", "M3 Ultra", "M1 Max", "M2 Max", "M3 Max", "M4 Max"),
 )
 """Kinds that people name and the catalogue does not have: a command for one of them is for no other."""

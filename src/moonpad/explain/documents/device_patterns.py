@@ -31,9 +31,17 @@ _MAKER: Final = (
     r"(?:NPUs?[ ]|GPUs?[ ]|(?:spot|rented|dedicated|new|used)[ ]|NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas"
     r"|华为|昇腾|英伟达|[ ]){0,4}"
 )
-_NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|台|机|节点)"
-_SEVERAL: Final = r"(?:nodes|machines|servers|hosts|boxes|systems|instances|VMs|台|机器|机|服务器|节点)"
-_WHOLE: Final = r"(?:nodes|machines|servers|hosts|boxes|systems|台|机器|服务器|节点)(?![A-Za-z0-9_])"
+_NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|(?:compute[ ])?trays?|台|机|节点)"
+_EDITION: Final = (
+    r"(?:[ ](?:GPU|Blackwell|Hopper|Ampere|Ada|SXM[2-6]?|PCIe|NVL|HGX|Ultra|Server|Workstation|Max-Q|Edition)){0,4}"
+)
+"""Words of a name behind its number, `RTX PRO 6000 Blackwell Server Edition node`."""
+_SEVERAL: Final = (
+    r"(?:nodes|machines|servers|hosts|boxes|(?:compute[ ])?trays|systems|instances|VMs|台|机器|机|服务器|节点)"
+)
+_WHOLE: Final = (
+    r"(?:nodes|machines|servers|hosts|boxes|(?:compute[ ])?trays|systems|台|机器|服务器|节点)(?![A-Za-z0-9_])"
+)
 """Machines as they are sold: an instance of a cloud has any number of devices."""
 _TIMES: Final = r"[ ]?[x×*][ ]?"
 _OUR: Final = r"(?:[ ]?个|[ ]of)?(?:[ ](?:the|our|my|their|these|those|such|identical|more|other)){0,2}"
@@ -134,6 +142,7 @@ def counted() -> tuple[re.Pattern[str], ...]:
             rf"{_START}(?P<nodes>{_NUMBER})(?:[ ]|{_TIMES}){_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}s?[ ]?"
             rf"[,;(（][ ]?(?:with[ ])?(?P<count>{_NUMBER})[ ]?{cards}[ ](?:in[ ])?(?:each|per)\b",
             of_nodes,
+            rf"{_START}(?P<nodes>{_NUMBER}){_TIMES}[(（\[][ ]?(?P<count>{_NUMBER}){_TIMES}{_MAKER}{device}{also}{size}",
             rf"{several}{of_each}{_MAKER}{device}{size}s?[*)）\]]{{0,2}}[ ]?-?{_SEVERAL}(?![A-Za-z0-9_])",
             rf"{several}{of_each}[*]{{0,2}}{_SEVERAL}[ ]?(?:of|with|each with|[,:(（，])[ ]?"
             rf"{_MAKER}{device}{size}{end}",
@@ -144,7 +153,7 @@ def counted() -> tuple[re.Pattern[str], ...]:
             rf"{size}(?![A-Za-z0-9_-])(?![ ]?[,，(（]?[ ]?(?:每|单|[x×*]|{_NUMBER}[ ]?(?:{cards}|[x×*])))",
             rf"{_START}(?P<count>{_PAIRED})[ ]of[ ]{_MAKER}{device}{size}{end}(?![ -]?{_NODE})",
             rf"{count}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?(?:的)?){_MAKER}{device}{size}{end}{also}",
-            rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?!(?:[ ]GPU)?[ ]?{_NODE})",
+            rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?!{_EDITION}[ ]?{_NODE})",
             rf"(?<![A-Za-z0-9_.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?!(?![卡张块])[\w.%-]|:\S)",
             rf"{_START}{device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
             rf"{_START}{device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
@@ -162,7 +171,7 @@ def counted() -> tuple[re.Pattern[str], ...]:
             rf"{_START}(?P<servers>{_NUMBER}|a|single)[ ]?[x×]?[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}"
             rf"{end}",
             rf"{_START}(?P<servers>{_NUMBER}|a|single|{_PAIRED}|both){_OUR}(?:[ ]|-){_MAKER}{device}{size}"
-            rf"(?:[ ]GPU)?[ ]?{_NODE}(?![A-Za-z0-9_])",
+            rf"{_EDITION}[ ]?{_NODE}(?![A-Za-z0-9_])",
             rf"{_START}(?:(?P<servers>{_SPELLED}|{_PAIRED}|both){_OUR}[ ]"
             rf"|(?P<servers_times>[0-9]{{1,2}})(?:{_TIMES}|[ ]))(?:NVIDIA[ ])?[DH]GX[ -]{device}{size}{end}"
             r"(?![ ]GPUs?)",

@@ -21,7 +21,7 @@ def counts_of(match: re.Match[str], kind: str, line: str) -> list[int]:
     """How many of that kind: machines, where they are counted, and devices of each; empty where nobody can say."""
     groups = match.groupdict()
     if servers := groups.get("servers"):
-        return _whole_servers(number_of(servers), kind)
+        return _part_of_each(number_of(servers), kind, line) or _whole_servers(number_of(servers), kind)
     if servers := groups.get("servers_times"):
         return _servers_or_devices(number_of(servers), kind, line)
     nodes = next((name for name in ("nodes", "nodes_too", "nodes_times") if groups.get(name)), "")
@@ -72,6 +72,13 @@ def _whole_servers(number: int, kind: str) -> list[int]:
     """`two H100 nodes` are two machines as they are sold."""
     each = _usual(kind)
     return [] if not each else [number, each] if number > 1 else [each]
+
+
+def _part_of_each(number: int, kind: str, line: str) -> list[int]:
+    """`two H200 nodes: TP4 inside each, PP2 between them` use four of each; empty where the line has no such layout."""
+    stages = {int(size) for name, size in _LAYOUT.findall(line) if name[0].casefold() == "p"}
+    each, rest = divmod(layout_of(line), max(1, number))
+    return [number, each] if number > 1 and stages == {number} and not rest and 0 < each < _usual(kind) else []
 
 
 def _servers_or_devices(number: int, kind: str, line: str) -> list[int]:

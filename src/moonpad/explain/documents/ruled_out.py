@@ -40,6 +40,23 @@ _BUT_ON: Final = re.compile(
 """`works fine on A10, and MI300X. However, on a B60 it fails`: the report is about the other one."""
 
 
+_AGAINST: Final = re.compile(
+    r"(?:\bnot[ ](?:on[ ]|for[ ])?the|\binstead[ ]of|\brather[ ]than|而不是|而非)[ ]?"
+    r"(?:(?:the|an?|NVIDIA|AMD|Instinct)[ ])*"
+    r"(?:[0-9]{1,2}[ ]?[x×][ ]?)?(?:(?:NVIDIA|AMD|Instinct)[ ])*\Z",
+    re.IGNORECASE,
+)
+_NEXT_LINE: Final = re.compile(r"\s*\n[ \t]*(?:#+|//|>)?[ \t]*")
+_FAR: Final = 60
+"""Characters before a device that set it against the own one."""
+
+
+def is_set_against(text: str, start: int) -> bool:
+    """Whether the device that begins there is another than the own one: `~2 TB (not the MI355X's 2.7 TB)`; the words
+    may stand at the end of the line above."""
+    return _AGAINST.search(_NEXT_LINE.sub(" ", text[max(0, start - _FAR) : start])) is not None
+
+
 def is_ruled_out(text: str, start: int, end: int) -> bool:
     """Whether what stands there is said not to be supported, or to work, where another one does not."""
     if _WELL_ON.search(text, max(0, start - 90), start) is not None and _BUT_ON.search(text, end):

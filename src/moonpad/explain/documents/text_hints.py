@@ -31,7 +31,8 @@ _NUMBER: Final = (
 )
 """`0.12.0+text` is a label with another behind it, as a page of recipes is copied; no build is called so."""
 _FULL: Final = (
-    r"v?(?P<version>0\.[0-9]{1,2}\.[0-9]{1,2}(?:\.?(?:rc|post|dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z.]{1,40})?)(?![\w-]|\.\w)"
+    r"v?(?P<version>0\.[0-9]{1,2}\.[0-9]{1,2}(?:\.?(?:rc|post|dev|[ab])[0-9]{1,6}){0,3}(?:\+[0-9a-z.]{1,40})?)"
+    r"(?![\w-]|\.\w)"
 )
 """A whole release, where less than that might be a measurement."""
 _PLAIN: Final = r"0\.[0-9]{1,2}\.[0-9]{1,2}"
@@ -255,7 +256,7 @@ def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
         (least if mention.least else named).setdefault(mention.engine, mention.version)
     if not BUILDS_OF_OTHERS.search(text):
         for engine, line in BUILD_LINES.items():
-            numbers = {match[1] or match[2] for match in line.finditer(text)} or _spoken_builds(engine, text)
+            numbers = _own_builds(line, text) or _spoken_builds(engine, text)
             if len(numbers) == 1 and _IN_NAME_ONLY.match(named.get(engine, "0.")):
                 named[engine] = f"b{numbers.pop()}"  # `0.3.0-dev (build 10621, commit …)`
     return named, least
@@ -265,10 +266,17 @@ def build_of_fork(engine: str, text: str) -> str:
     """The build that a text on a fork names, where the fork counts by itself: `b4151`. "" where it names none."""
     if engine not in BUILD_LINES or not BUILDS_OF_OTHERS.search(text):
         return ""
-    numbers = {match[1] or match[2] for match in BUILD_LINES[engine].finditer(text)}
+    numbers = _own_builds(BUILD_LINES[engine], text)
     numbers |= {match[1] for match in LOGGED_BUILD.finditer(text)}
     numbers = numbers or {match[1] for match in SPOKEN_BUILDS_OF_OTHERS.finditer(text)}
     return f"b{numbers.pop()}" if len(numbers) == 1 else ""
+
+
+def _own_builds(line: re.Pattern[str], text: str) -> set[str]:
+    """Numbers that a program gives itself, `version: 7713 (4150da9a9)`, else those that people give it: `tag b7668`
+    beside the first is another one, that of a change for example."""
+    named = [match.groups() for match in line.finditer(text)]
+    return {own for own, _ in named if own} or {spoken for _, spoken in named if spoken}
 
 
 def _spoken_builds(engine: str, text: str) -> set[str]:

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
-from moonpad.engines import foreign_names as names
+from moonpad.engines.chat_names import CHAT_SERVER
+from moonpad.engines.foreign_names import DECISIVE
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import knows_most, with_program
 from moonpad.explain.programs import program_named
@@ -61,10 +62,10 @@ def _flags_in_a_variable(container: Container, state: ScriptState) -> None:
             words = tuple(replace(value, text=word.text, unresolved=word.unresolved) for word in words)
         flags = {word.text.partition("=")[0] for word in words if word.text.startswith("--")}
         fragment = with_program(Command("fragment", words, label=container.label, line=value.line))
-        if flags & names.DECISIVE and fragment.program != "fragment" and knows_most(fragment, flags):
+        if flags & DECISIVE and fragment.program != "fragment" and knows_most(fragment, flags):
             env = {other: word for other, word in container.env.items() if other != name}
             files = [word for word in env.values() if word.text.endswith(".gguf")]
-            if len(files) == 1 and fragment.program == names.CHAT_SERVER and not flags & {"--model", "--hf-repo"}:
+            if len(files) == 1 and fragment.program == CHAT_SERVER and not flags & {"--model", "--hf-repo"}:
                 argv = (replace(files[0], text="--model", pieces=()), files[0], *fragment.argv)
                 fragment = replace(fragment, argv=argv)
             state.add(replace(fragment, env=env, more=f"what reads {name}"))

@@ -227,7 +227,8 @@ def one_machine(case: Configuration) -> Iterator[Finding]:
     if case.engine.one_machine and ranks > per_node:
         message = f"{case.engine.name} serves from one machine, whose RAM holds the experts"
         on = f"tp × pp × dp = {ranks} on machines of {per_node}"
-        yield illegal(_largest_degree(case), f"{on}: {message}", f"set tp = {per_node}")
+        fewer = f"set tp = {per_node}" if case.engine.tensor_parallel else f"lay it out over {per_node} devices"
+        yield illegal(_largest_degree(case), f"{on}: {message}", fewer)
 
 
 def _largest_degree(case: Configuration) -> str:

@@ -25,6 +25,7 @@ from moonpad.explain.checks.installs.order_of_steps import (
 )
 from moonpad.explain.checks.installs.package_sources import not_installable
 from moonpad.explain.checks.installs.python_downloads import folder_in_cache, folder_of_mount
+from moonpad.explain.checks.installs.removed_makefile import make_without_makefile
 from moonpad.explain.checks.installs.served_folders import file_of_subfolder, folder_beside
 from moonpad.explain.checks.installs.shallow_clones import commit_of_shallow
 from moonpad.explain.checks.installs.two_caches import cache_of_download, folder_of_download
@@ -46,6 +47,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     code_left_behind,
     cached_root,
     built_for_hosts,
+    make_without_makefile,
     not_installable,
     download_of_part,
     arch_of_name,

@@ -18,9 +18,9 @@ from moonpad.explain.checks.manifests.pod_objects import (
     pod_objects,
     text_of,
 )
-from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.started_ranks import ranks_of
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 

@@ -9,6 +9,7 @@ from moonpad.explain.checks.memory.any_devices import any_devices
 from moonpad.explain.checks.memory.bus_errors import bus_error
 from moonpad.explain.checks.memory.device_formats import FORMAT_CHECKS
 from moonpad.explain.checks.memory.exchange_buffer import exchange_buffer
+from moonpad.explain.checks.memory.gguf_of_others import gguf_of_others
 from moonpad.explain.checks.memory.host_caches import host_caches
 from moonpad.explain.checks.memory.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.memory.largest_alone import largest_alone
@@ -48,6 +49,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     *FORMAT_CHECKS,
     weights_of_others,
     weights_of_unnamed,
+    gguf_of_others,
     least_of_named,
     least_of_converted,
     cache_of_others,

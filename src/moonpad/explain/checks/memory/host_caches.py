@@ -10,10 +10,10 @@ from moonpad.engines.surrounding_names import HOST_CACHES, KEYS_OF_HOST_CACHES, 
 from moonpad.engines.value_checks import as_json, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.memory.expert_memory import spoken_ram
-from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first
+from moonpad.explain.started_ranks import ranks_of
 from moonpad.values.finding import Code, Severity
 from moonpad.values.units import GIB
 

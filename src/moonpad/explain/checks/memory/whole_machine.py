@@ -9,11 +9,11 @@ from moonpad.catalog.options import newest
 from moonpad.engines.base import Engine
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.other_families import doubtful_name
-from moonpad.explain.device_detection import ranks_of_mpi
 from moonpad.explain.documents.other_devices import also_meant
 from moonpad.explain.flag_lists import LAYOUT, is_fragment
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.started_ranks import ranks_of_mpi
 from moonpad.explain.suggestions import Subject, improvements
 from moonpad.explain.unknowns import CONTEXT, STEP
 from moonpad.plan.capacity_errors import needed_bytes

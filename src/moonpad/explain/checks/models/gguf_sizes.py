@@ -74,7 +74,7 @@ def embedded_texts(case: Case) -> Iterator[Remark]:
     """A text that is embedded as a whole fits into a physical batch, or is refused."""
     context = _size(case, CONTEXT)
     embeds = any(case.option(flag) is not None for flag in _EMBEDS)
-    if not _judged(case) or not embeds or not context or not _ENCODERS.search(_name(case)):
+    if not _judged(case) or not embeds or not context or not _ENCODERS.search(file_or_repository(case)):
         return
     place, given = case.option(PHYSICAL), _size(case, PHYSICAL)
     if place is not None and not given:
@@ -135,7 +135,7 @@ def context_of_training(case: Case) -> Iterator[Remark]:
     slots = case.option(SLOTS)
     if not _judged(case) or place is None or not context or any(case.option(flag) is not None for flag in _STRETCHES):
         return
-    known, positions = other_model(_plain(_name(case))), _positions(case)
+    known, positions = other_model(plain_name(file_or_repository(case))), _positions(case)
     shared = 1 if slots is None or _is_unified(case) else _size(case, SLOTS)
     if not positions or not shared or context // shared <= positions:
         return
@@ -153,7 +153,7 @@ def draft_vocabulary(case: Case) -> Iterator[Remark]:
     place = case.option(*DRAFT)
     if not _judged(case) or place is None or not isinstance(place.value, str) or unresolved(place.value):
         return
-    target, draft = vocabulary_of(_name(case)), vocabulary_of(place.value.strip("'\""))
+    target, draft = vocabulary_of(file_or_repository(case)), vocabulary_of(place.value.strip("'\""))
     if not target or not draft or abs(target - draft) <= _VOCABULARIES_DIFFER:
         return
     message = (
@@ -177,11 +177,11 @@ def _positions(case: Case) -> int:
     """Of the model, 0 where it is not known."""
     if case.checkpoint is not None:
         return case.checkpoint.architecture.max_context
-    known = other_model(_plain(_name(case)))
+    known = other_model(plain_name(file_or_repository(case)))
     return known.positions if known is not None else 0
 
 
-def _name(case: Case) -> str:
+def file_or_repository(case: Case) -> str:
     """The file, or the repository that it is taken from."""
     for flag in ("--model", "--hf-repo", "--hf-file"):
         if (text := case.text(flag).strip("'\"")) and not unresolved(text):
@@ -195,7 +195,7 @@ def _last(written: str) -> str:
 
 def vocabulary_of(written: str) -> int:
     """Of the model that a file or a repository is called after; 0 where it is not known."""
-    name = _plain(written)
+    name = plain_name(written)
     known = other_model(name)
     if known is not None and known.vocabulary:
         return known.vocabulary
@@ -203,7 +203,7 @@ def vocabulary_of(written: str) -> int:
     return model.architecture.vocabulary if model is not None and model.architecture is not None else 0
 
 
-def _plain(written: str) -> str:
+def plain_name(written: str) -> str:
     """The name of a model, of the file or the repository of its GGUF."""
     name = re.sub(r"-gguf(?::\S*)?\Z", "", _last(written), flags=re.IGNORECASE)
     shorter = _OF_FILE.sub("", name)

@@ -6,18 +6,29 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.catalog.models import find_model
 from moonpad.catalog.other_models import of_publisher
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.former_forms import WITHOUT_WORDS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _REPOSITORY: Final = "--hf-repo"
 _FILE: Final = "--hf-file"
 _PROJECTOR: Final = re.compile(r"mmproj[^/\\]*\.gguf$", re.IGNORECASE)
 _TENSORS: Final = re.compile(r"\.(?:safetensors|bin|pth|pt)$", re.IGNORECASE)
+_UNFINISHED: Final = re.compile(
+    r"(?:^|[/\\._:-])(?:UD[-_])?(?:I?Q[1-8]_(?:[01]|K|NL|XXS|XS|S|M)(?:_(?:XXL|XL|[SML]))?|TQ[12]_0|MXFP4(?:_MOE)?)"
+    r"(?:-\d{5}-of-\d{5})?\Z",
+    re.IGNORECASE,
+)
+"""A type at the end, where a file's name would go on with its ending."""
+_FETCHED: Final = (_REPOSITORY, _FILE, "--model-url", "--docker-repo")
+_ONE_FILE: Final = 50e9
+"""Bytes of the largest file that the Hub takes."""
 _HUB: Final = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/(?P<rest>.+)", re.IGNORECASE)
 
 
@@ -38,9 +49,36 @@ def weights_file(case: Case) -> Iterator[Remark]:
     elif of_publisher(text) and not text.casefold().endswith(".gguf"):
         message = f"{shortened(text, 60)} is a repository, and this option reads a file"
         remedy = f"write {_REPOSITORY} with a repository that has GGUF files"
+    elif _UNFINISHED.search(text) and not _is_fetched(case) and not case.commands[0].serves:
+        yield _type_as_file(case, text, place)
+        return
     else:
         return
     yield make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index)
+
+
+def _is_fetched(case: Case) -> bool:
+    """Whether the option says under which name a file is kept that another option has downloaded."""
+    return case.option(*_FETCHED) is not None
+
+
+def _type_as_file(case: Case, text: str, place: Occurrence) -> Remark:
+    """`--model Kimi-K2.5-UD-Q2_K_XL`: what the weights are called, without the file that has them."""
+    known = find_model(text)
+    repository = known.id if known is not None and ":" in known.id and known.id.count("/") == 1 else ""
+    size = known.total_bytes if known is not None else None
+    message = f"{shortened(text, 60)} is the name of a model and a type, not of a file, and the option reads a file: "
+    message += "the load ends (failed to load model)"
+    if size is not None and size > _ONE_FILE:
+        message += f"; {size / 1e9:,.0f} GB lie in several files, of which the first is named"
+    remedy = f"write the path of the .gguf file, of a set that of its first part, or {_REPOSITORY} "
+    remedy += repository or "OWNER/NAME-GGUF:TYPE"
+    bare = repository and "/" not in text and place.length > 1
+    edits = [Edit(place.index, place.length, (_REPOSITORY, repository))] if bare else []
+    remark = make_remark(
+        Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index, edits=edits
+    )
+    return replace(remark, stops=True)
 
 
 def weights_repository(case: Case) -> Iterator[Remark]:

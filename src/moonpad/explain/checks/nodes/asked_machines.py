@@ -11,12 +11,12 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.manifests.pod_objects import fields_of, inner, number_of, object_of, pod_objects
 from moonpad.explain.checks.nodes.node_checks import starts_ray
 from moonpad.explain.checks.nodes.slurm_jobs import slurm_devices
-from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.documents.device_mentions import cluster_named
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import block_of
+from moonpad.explain.started_ranks import ranks_of
 from moonpad.values.finding import Code, Severity
 
 _PREDICTOR: Final = ("spec", "predictor", "model", "resources")

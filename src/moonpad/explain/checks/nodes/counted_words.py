@@ -8,7 +8,6 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clients.request_names import is_only_server
-from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.device_nearness import sections
 from moonpad.explain.flag_lists import is_fragment
@@ -16,13 +15,15 @@ from moonpad.explain.grouping import value_of
 from moonpad.explain.programs import is_server
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import numbered
+from moonpad.explain.started_ranks import ranks_of
 from moonpad.values.finding import Code, Severity
 
 _NUMBERS: Final = {"one": 1, "two": 2, "four": 4, "eight": 8, "sixteen": 16}
 _COUNTED: Final = re.compile(
     r"(?<![\w-])(?P<number>one|two|four|eight|sixteen)[ ]+(?:NVIDIA |AMD )?"
     r"(?P<device>(?:GB|MI|[ABHL])\d{2,3}[A-Z]{0,2})(?:s|[ -](?:GPUs?|SXM5?|\d+ ?GB))?(?![\w-])"
-    r"(?![ ](?:nodes?|machines?|servers?|hosts?|boxe?s?|systems?|instances?|VMs?|trays?|chassis|platforms?|racks?)\b)",
+    r"(?![ ](?:(?!with|and|on|in|per|or|for|each|over)[\w-]{1,14}[ ]){0,3}(?:nodes?|machines?|servers?|hosts?|boxe?s?"
+    r"|systems?|instances?|VMs?|trays?|chassis|platforms?|racks?)\b)",
     re.IGNORECASE,
 )
 _TP: Final = ("--tp", "--tp-size", "--tensor-parallel-size", "-tp")
@@ -44,7 +45,7 @@ _ONE_MACHINE: Final = re.compile(
     re.IGNORECASE,
 )
 _WHOLE: Final = re.compile(
-    r"(?<![\w-])(?:one|an?|single|1x?|the|this|my|our|another)[ -](?:[\w-]{1,14}[ ]){1,3}"
+    r"(?<![\w-])(?:one|an?|single|1x?|the|this|my|our|another)[ -](?:[\w-]{1,14}[ ]){1,5}"
     r"(?:tray|box|node|machine|server|host|system|instance|VM|chassis|platform|rack)\b",
     re.IGNORECASE,
 )

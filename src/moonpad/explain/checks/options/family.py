@@ -8,6 +8,7 @@ from moonpad.explain.checks.check_case import Check
 from moonpad.explain.checks.options.adapter_ranks import rank_of_adapter
 from moonpad.explain.checks.options.advised_variables import advised_variables
 from moonpad.explain.checks.options.asked_releases import illegal_by_asked, refused_by_asked
+from moonpad.explain.checks.options.endless_chats import chat_that_waits
 from moonpad.explain.checks.options.file_options import FILE_OPTIONS
 from moonpad.explain.checks.options.glued_options import GLUED_CHECKS
 from moonpad.explain.checks.options.hub_variables import token_of_hub, variables_of_hub
@@ -37,6 +38,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     refused_by_asked,
     illegal_by_asked,
     no_subcommand,
+    chat_that_waits,
     colon_for_blank,
     variable_for_option,
     unread_variables,
