@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.cli.explain import _next
+from moonpad.explain.script import read_script
 from tests.unit.explain.judging import ask
 
 HARDWARE = "> **Hardware**: 4× Atlas 800 A3 (Ascend 910C), 8 NPU × 64GB each"
@@ -22,11 +23,12 @@ SERVE = "sglang serve --model-path /data/w4a8 --tensor-parallel-size 8"
     ],
 )
 def test_devices_of_the_build(words: str, command: str, devices: str) -> None:
-    judged = ask(f"{words}\n\n```bash\n{command}\n```\n")
+    script = read_script(f"{words}\n\n```bash\n{command}\n```\n")
+    judged = ask(script)
     (server,) = judged
     assert server.cluster is not None
     assert server.cluster.name == devices
-    assert _next(judged).endswith(f" --on {devices}")
+    assert _next(judged, script).endswith(f" --on {devices}")
 
 
 def test_no_devices_of_nvidia_for_it() -> None:

@@ -300,7 +300,7 @@ def test_a_dash_of_a_word_processor_is_read_as_meant() -> None:
         ("-tp 8 --max-num-seq 64", "prefix-flag", "--max-num-seqs 64"),
         ("-tp 8 --load-format compressed-tensors", "invalid-value", ""),
         ("-tp=8 --max-model-len=12x", "invalid-value", None),
-        ("-tp 8 --enforce-eager=1", "invalid-value", None),
+        ("-tp 8 --enforce-eager=1", "invalid-value", "-tp 8 --enforce-eager --"),
     ],
 )
 def test_spellings(written: str, code: str, right: str | None) -> None:

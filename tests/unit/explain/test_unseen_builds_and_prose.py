@@ -62,7 +62,9 @@ RENAMED = """docker run --gpus all --ipc=host {image} python3 -m sglang.launch_s
 def test_no_name_of_a_release_for_an_image_with_options_of_its_own() -> None:
     own = RENAMED.format(image="acme/sglang:cu130", more="--fp4-gemm-backend qq12 --moe-runner-backend qq12")
     assert corrected(own) == []
-    assert "--cuda-graph-max-bs-decode" in corrected(RENAMED.format(image="acme/sglang:cu130", more=""))[0]
+    of_somebody = corrected(RENAMED.format(image="acme/sglang:cu130", more=""))[0]
+    assert "--cuda-graph-max-bs 64" in of_somebody, "older releases have no other name for it"
+    assert "--cuda-graph-max-bs-decode" in corrected(RENAMED.format(image="lmsysorg/sglang:v0.5.23", more=""))[0]
 
 
 def test_what_a_build_has_of_its_own_is_no_slip_of_another_option() -> None:
