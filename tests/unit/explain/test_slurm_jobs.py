@@ -133,3 +133,14 @@ def test_ray_that_nothing_starts_on_the_second_node(header: str, text: str) -> N
 )
 def test_ray_that_may_be_started(header: str, text: str) -> None:
     assert told(header, text, "nothing starts Ray") == []
+
+
+@pytest.mark.parametrize(
+    ("partition", "devices"), [("mi3258x", "8xMI325X"), ("mi3008x", "8xMI300X"), ("mi3254x", "4xMI325X")]
+)
+def test_partitions_of_amds_own_clusters(partition: str, devices: str) -> None:
+    serve = f"vllm serve moonshotai/Kimi-K2.6 --tensor-parallel-size {devices[0]}"
+    text = f"#!/bin/bash\n#SBATCH --partition={partition}\n\n{serve}\n"
+    (judged,) = ask(text)
+    assert judged.cluster is not None
+    assert judged.cluster.name == devices

@@ -77,3 +77,9 @@ def test_an_image_that_is_called_after_the_engine(image: str) -> None:
 )
 def test_images_whose_number_is_another_one(image: str) -> None:
     assert ask_one(f"docker run --gpus all {image} {SGLANG}\n", "8xMI300X").version != "0.5.8"
+
+
+@pytest.mark.parametrize("file", ["our-sglang:0.5.8.sif", "sglang-rocm:v0.5.8-our-own-words-rocm720-mi30x.sif"])
+def test_the_file_of_an_image(file: str) -> None:
+    judged = ask_one(f"apptainer exec --rocm /images/{file} {SGLANG}\n", "8xMI300X")
+    assert judged.version == "0.5.8"

@@ -43,3 +43,17 @@ def test_weights_that_one_kind_holds_are_a_note_with_the_other() -> None:
 )
 def test_weights_that_may_fit_or_whose_devices_are_known_are_not_told(text: str, on: str) -> None:
     assert not told(ask_one(text, on=on, version="0.23.0"))
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "apptainer exec --rocm --env HIP_VISIBLE_DEVICES=0,1 /imgs/vllm-openai-rocm_v0.20.0.sif {serve}",
+        "docker run --device /dev/kfd rocm/vllm:v0.20.0 {serve}",
+    ],
+)
+def test_on_devices_of_amd_by_the_kinds_of_amd(start: str) -> None:
+    assert not told(ask_one(start.format(serve=SERVE.format(tp=8)), on=""))
+    (note,) = told(ask_one(start.format(serve=SERVE.format(tp=2) + " --pipeline-parallel-size 3"), on=""))
+    assert "MI300X" in note.message
+    assert "H200" not in note.message

@@ -137,10 +137,11 @@ def spoken_devices(case: Case) -> str:
         return str(Platform.CUDA)
     if known or case.platform or Platform.ROCM not in case.engine.platforms:
         return known
-    return str(Platform.ROCM) if _is_of_amd(case) else ""
+    return str(Platform.ROCM) if is_of_amd(case) else ""
 
 
-def _is_of_amd(case: Case) -> bool:
+def is_of_amd(case: Case) -> bool:
+    """Whether the text or the command is about AMD's devices, without a word on which."""
     variables = (*ROCM_ENV, *case.engine.command_line.rocm_env)
     line = min(command.line for command in case.commands)
     return speaks_of_rocm(case.script, case.commands, line, variables) or speaks_of_amd(case.script)

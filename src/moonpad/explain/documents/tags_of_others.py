@@ -20,7 +20,7 @@ from moonpad.values.versions import order
 
 _TAG: Final = re.compile(
     r"v?(?P<version>0\.[0-9]{1,3}\.[0-9]{1,2}(?:\.?post[0-9]{1,2})?)"
-    r"(?=[-_.](?:[\w.]+[-_.])?(?:rocm\d{2,3}|cu1[1-3]\.?\d|gb10|sm1[0-2]\d|mi[23]\d{1,2}x?|gfx9\d\w|cann[\d.]+|a[23]|[hb][12]00)(?![a-z0-9]))",
+    r"(?=[-_.](?:[^-_.\s]{1,30}[-_.]){0,5}(?:rocm\d{2,3}|cu1[1-3]\.?\d|gb10|sm1[0-2]\d|mi[23]\d{1,2}x?|gfx9\d\w|cann[\d.]+|a[23]|[hb][12]00)(?![a-z0-9]))",
     re.IGNORECASE | re.ASCII,
 )
 """As the makers themselves write it: the release, then the platform that the image is built for."""
@@ -30,6 +30,8 @@ _OTHERS: Final = re.compile(
     r"lmcache|mooncake|flashinfer|torch|triton|aiter|cuda|nixl|nccl|rccl|ucx|python|ubuntu|ray", re.IGNORECASE
 )
 """Names of images that are numbered like the engines, and hold none."""
+_OF_A_FILE: Final = re.compile(r"\.(?:sif|sqsh|squashfs|img|tar)$")
+"""How the file of an image ends, which Apptainer and Enroot call after its tag."""
 _LONGEST: Final = 400
 
 
@@ -71,7 +73,7 @@ def _has_name_of(engine: str, text: str) -> bool:
 def _release_in(engine: str, image: str) -> str:
     """The release that its tag begins with, "" where it is no final one of the engine, or the image tells another
     engine."""
-    repository, _, tag = image[:_LONGEST].partition("@")[0].rpartition(":")
+    repository, _, tag = _OF_A_FILE.sub("", image[:_LONGEST].partition("@")[0]).rpartition(":")
     name = repository.rpartition("/")[2]
     own = _has_name_of(engine, name) and version_of_image(image) is None  # the makers' are found before
     recorded = release_days().get(engine)

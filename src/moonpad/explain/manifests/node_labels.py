@@ -25,6 +25,8 @@ _KIND: Final = re.compile(
     r"|gaudi-?3|dgx[-_]?spark|gb10|(?:ascend-?)?910[bc])(?![0-9])",
     re.IGNORECASE,
 )
+_PARTITION: Final = re.compile(r"(?<![a-z0-9])(mi3[0-9]{2})([1248])x(?![0-9a-z])", re.IGNORECASE)
+"""A partition of AMD's own clusters, the number of devices before the `x`: `mi3258x`, which `mi325x` with eight is."""
 _ANOTHER: Final = re.compile(r"(?:^|[-_.])(?:h20-?3e|h100-?nvl|h100-?pcie)", re.IGNORECASE)
 _VARIANTS: Final = {"3e": "H20-141", "nvl": "H100-NVL", "pcie": "H100-PCIE"}
 """By how the name ends."""
@@ -41,6 +43,8 @@ def cluster_of_label(text: str) -> str:
     text = text.strip()[:100]
     if machine := machine_of_type(text):
         return _known(machine)
+    if partition := _PARTITION.search(text):
+        return _known(f"{partition[2]}x{partition[1].upper()}X")
     if text.casefold().startswith("nvidia") and (row := find_hardware(text)) is not None:
         return row.label  # the GPU operator's label is the driver's name, with dashes
     if _UNSAID.search(text) or not (match := _KIND.search(text)):
