@@ -1,5 +1,6 @@
 """Values that a document leaves out: variables that it leaves empty, as addresses are before they are filled in
-(`local_ip=""`), and words for them in a comment (`--attention-backend # choose one`)."""
+(`local_ip=""`), what the user of a script sets (`PORT="${PORT:-}"`), and words for them in a comment
+(`--attention-backend # choose one`)."""
 
 from __future__ import annotations
 
@@ -17,6 +18,8 @@ _LONGEST: Final = 400
 _VARIABLE: Final = re.compile(r"[ \t=]+\"?\$\{?(?P<name>[A-Za-z_]\w{0,60})\}?")
 _COMMENT: Final = re.compile(r"[ \t]+#+[ \t]*\w")
 _EMPTY: Final = r"^[ \t>]*(?:export[ \t]+)?{}=(?:\"\"|'')?[ \t]*(?:#.*)?$"
+_UNTIL_SET: Final = r"(?:^|[ \t;]){0}=\"?\$\{{{0}:?-(?:\"\"|'')?\}}"
+"""`PORT="${PORT:-}"`."""
 
 
 def but_left_blank(remarks: Iterable[Remark], command: Command, script: Script) -> Iterator[Remark]:
@@ -27,13 +30,16 @@ def but_left_blank(remarks: Iterable[Remark], command: Command, script: Script) 
             remedy = f"{remark.finding.remedy}: what stands behind # is a comment to the shell"
             remark = replace(remark, finding=replace(remark.finding, remedy=remedy))
         name = _named(remark, command, script) if remark.finding.message.endswith(_NO_VALUE) else ""
-        number = _set_to_nothing(name, script) if name else 0
-        if not number:
+        finding = remark.finding
+        if name and (number := _first(_UNTIL_SET, name, script)):
+            message = f"{finding.message}: {name} is empty until it is set ({script.where(number)})"
+            remedy = f"set {name}, or give it a default"
+        elif name and script.markdown and (number := _first(_EMPTY, name, script)):
+            message = f"{finding.message}: {name} is set to nothing in {script.where(number)}"
+            remedy = f"give {name} its value there"
+        else:
             yield remark
             continue
-        finding = remark.finding
-        message = f"{finding.message}: {name} is set to nothing in {script.where(number)}"
-        remedy = f"give {name} its value there"
         yield replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message, remedy=remedy))
 
 
@@ -46,8 +52,8 @@ def _is_in_comment(remark: Remark, command: Command, script: Script) -> bool:
 
 
 def _named(remark: Remark, command: Command, script: Script) -> str:
-    """The variable behind the option, where the text is a document."""
-    if not script.markdown or remark.at is None or remark.at >= len(command.argv):
+    """The variable behind the option."""
+    if remark.at is None or remark.at >= len(command.argv):
         return ""
     word = command.argv[remark.at]
     if not 0 < word.end_line <= len(script.lines):
@@ -56,8 +62,8 @@ def _named(remark: Remark, command: Command, script: Script) -> str:
     return variable["name"] if variable else ""
 
 
-def _set_to_nothing(name: str, script: Script) -> int:
-    """The line that does so; 0 where none does."""
+def _first(pattern: str, name: str, script: Script) -> int:
+    """The first line with it; 0 where there is none."""
     script.budget.work(len(script.lines), "the text around its engine commands")
-    empty = re.compile(_EMPTY.format(re.escape(name)))
-    return next((number for number, line in enumerate(script.lines, 1) if empty.match(line[:_LONGEST])), 0)
+    meant = re.compile(pattern.format(re.escape(name)))
+    return next((number for number, line in enumerate(script.lines, 1) if meant.search(line[:_LONGEST])), 0)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.script import read_files
+from moonpad.explain.script import read_files, read_script
+from moonpad.values.plan import Layout
+from tests.unit.explain.judging import ask
 
 JOINED = """models:
   qwen:
@@ -55,3 +57,24 @@ def test_a_part_of_the_file() -> None:
 """
     assert problems(text, "config.yaml") == []
     assert problems(text.replace("ttl:", "labels:"), "config.yaml") != []
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "CUDA_VISIBLE_DEVICES=0,1 VLLM_X=1 \\ vllm serve",
+        "docker run --gpus all --ipc=host \\ vllm/vllm-openai:v0.20.0 --model",
+        "vllm serve \\ --trust-remote-code",
+    ],
+)
+def test_one_backslash_inside_of_a_line(start: str) -> None:
+    text = f"```bash\n{start} moonshotai/Kimi-K2.5 \\\n--tensor-parallel-size 8 --disable-log-requests\n```\n"
+    (judged,) = ask(text, "8xH200", "0.20.0")
+    assert judged.layout == Layout(tp=8)
+    assert not any(word.startswith(" ") for line in (*judged.commands, *judged.corrected) for word in line.argv)
+
+
+@pytest.mark.parametrize("words", ["/data/My\\ Models/K2.5", "a\\ b", "--flag 'x \\ y'"])
+def test_blanks_that_are_meant(words: str) -> None:
+    script = read_script(f"vllm serve moonshotai/Kimi-K2.5 --download-dir {words}\n")
+    assert "space-after-backslash" not in {each.code for each in script.problems}

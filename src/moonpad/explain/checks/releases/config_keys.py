@@ -63,7 +63,9 @@ def _remark(
     code = Code.REMOVED_FLAG if known.first else Code.UNKNOWN_FLAG
     if near:
         return make_remark(severity, code, option.written, message, f"did you mean {near}?", at=option.index)
-    remark = make_remark(severity, code, option.written, message, f"leave {key} out", at=option.index, edits=[edit])
+    # Where no release is named, one that has the key may be meant.
+    edits = [edit] if version.text or not known.first else []
+    remark = make_remark(severity, code, option.written, message, f"leave {key} out", at=option.index, edits=edits)
     return replace(remark, ends_start=known.exact and not version.text and bool(known.first))
 
 
