@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -23,6 +24,7 @@ _SPECIAL: Final = re.compile(r'[\\"`$]')
 _OF_MANIFESTS: Final = re.compile(r"\$\(([A-Z][A-Z0-9_]*)\)")
 _CONTINUED: Final = re.compile(r"[ \t]*\\\n[ \t]*")
 _WITHIN: Final = re.compile(r"(?<=\$\()\s*\n\s*|\s*\n\s*(?=\)$)")
+_BREAK: Final = re.compile(r"[ \t]*\n[ \t]*")
 _HOME: Final = "~/"
 _FILES: Final = re.compile(r"\*(?=(?:-of-(?:\d+|\*))?\.gguf$)", re.ASCII)
 """What the shell fills in for a part of a set, `-00001-of-*.gguf`: in quotes it would be the name of a file."""
@@ -70,6 +72,7 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
     if word.startswith(_HOME) and is_visible(word):  # in quotes it would be a folder called ~
         rest = word.removeprefix(_HOME)
         return _HOME + (quoted(rest, unresolved) if rest else "")
+    word = _on_one_line(word) if "\n" in word and word[0] in "{[" else word
     kept = _kept(word, unresolved) if is_visible(word.replace("\n", " ").replace("\t", " ")) else []
     if word in unresolved and any(sign.fullmatch(word) for sign in (SWITCHED, ENDPOINT, _SEVERAL)):
         return word  # its words are several, or none: in quotes they would be one argument
@@ -83,6 +86,15 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
         text += _outside(word[at:start]) + _in_one_line(word[start:end])
         at = end
     return f'"{text}{_outside(word[at:])}"'
+
+
+def _on_one_line(word: str) -> str:
+    """JSON that was written over several lines means the same on one; anything else stays as it is."""
+    line = _BREAK.sub(" ", word)
+    try:
+        return line if json.loads(line) == json.loads(word) else word
+    except ValueError:
+        return word
 
 
 def _outside(text: str) -> str:

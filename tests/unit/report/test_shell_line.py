@@ -64,3 +64,9 @@ def test_one_flag_a_line() -> None:
         "  --tp-size 8 \\",
         "  -mca a '-p 2'",
     ]
+
+
+def test_json_over_several_lines_is_written_on_one() -> None:
+    assert quoted('{"a": 1,\n      "b": [1,\n 2]}') == """'{"a": 1, "b": [1, 2]}'"""
+    assert quoted("{a\nb}") == "$'{a\\nb}'"
+    assert quoted('{"a": "x\n y"}') == '$\'{"a": "x\\n y"}\''

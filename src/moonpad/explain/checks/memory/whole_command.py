@@ -177,7 +177,7 @@ def other_nodes(case: Case) -> Iterator[Remark]:
             remedy, name = "add --master-addr and the address of node 0, on each node", head_variable(case.script)
             word = command.env.get(name)  # in front of the command, where a shell would expand it too early
             outside = word is None or any(f"${{{name}:" in text[:_LONGEST] for text in case.script.lines)
-            address = f"${name}" if outside or word is None else word.text.partition("=")[2].strip("'\"")
+            address = f"${name}" if outside or word is None else word.text.removeprefix(f"{name}=").strip("'\"")
             sure = name and place is None and address not in _HERE
             edits = [Edit(len(command.argv), 0, ("--master-addr", address))] if sure else []
             remedy = f"add --master-addr {address}, which the script has, on each node" if edits else remedy
