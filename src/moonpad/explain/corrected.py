@@ -73,7 +73,8 @@ def _with_more_in_remedies(judged: Judged, whole: Sequence[Better | None]) -> Ju
     for plain, better in zip(judged.better, whole, strict=True):
         added = better.edits[0][len(plain.edits[0]) :] if better is not None and better.edits else ()
         if added and all(not edit.length for edit in added):
-            more[plain.why] = f"{plain.why}, with {' '.join(word for edit in added for word in edit.words)}"
+            words = " ".join(word for edit in added for word in edit.words)
+            more |= {f"{before}{plain.why}": f"{before}{plain.why}, with {words}" for before in ("", "use ")}
     if not more:
         return judged
     findings = (

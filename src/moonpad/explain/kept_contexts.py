@@ -10,6 +10,7 @@ from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command
 from moonpad.explain.grouping import Group
 from moonpad.explain.results import Edit, Judged, Remark
+from moonpad.values.finding import Code
 from moonpad.values.records import replace
 
 _ALTERNATIVE: Final = ", or "
@@ -30,7 +31,8 @@ def with_kept_contexts(judged: Judged, meant: Group) -> Judged:
 
 
 def _kept(remark: Remark, meant: Group, names: frozenset[str]) -> Remark:
-    if remark.complained or _ALTERNATIVE not in remark.finding.remedy or not remark.edits:
+    told = remark.complained or remark.finding.code is Code.LOGGED_FAILURE  # its own engine ended at it
+    if told or _ALTERNATIVE not in remark.finding.remedy or not remark.edits:
         return remark
     command = meant.commands[remark.command or 0]
     return _unedited(remark) if any(_changes(edit, command, names) for edit in remark.edits) else remark

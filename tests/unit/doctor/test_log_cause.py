@@ -54,6 +54,8 @@ ALSO = {
     "625": "npu-plugin",
     "701": "linear-cache-lines",
     "930": "weight-shape-assert",
+    "256": "fused-decode-of-latent",
+    "921": "torch-without-device",
     "1313": "driver-lacks",
 }
 # Causes that are not known to doctor.

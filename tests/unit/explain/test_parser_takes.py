@@ -44,7 +44,6 @@ def test_what_would_be_refused_is_not_printed(text: str) -> None:
     [
         (f"{VLLM} --enable-reasoning --reasoning-parser kimi_k2", "--reasoning-parser kimi_k2"),
         (f"{VLLM} --limit-mm-per-prompt image=5,video=2", '--limit-mm-per-prompt {"image": 5, "video": 2}'),
-        (f"{SGLANG} --cuda-graph-max-bs 64", "--cuda-graph-max-bs-decode 64"),
         (f"{SGLANG} --enable-flashinfer-mla", "--attention-backend flashinfer"),
         (f"{SGLANG} --enable-flashinfer-mla --attention-backend flashinfer", "8 --attention-backend flashinfer"),
         (f"{SGLANG} --dp 4 --enable-dp-attention", "--dp-size 4 --enable-dp-attention"),

@@ -65,7 +65,7 @@ def test_vllm_names_its_connector_in_json() -> None:
 def test_pairs_that_fit_and_pairs_of_which_too_little_is_known(prefill: str, decode: str, engine: str) -> None:
     first, second = pair_of(prefill, decode, engine)
     for text in (finding.message for finding in (*first.findings, *second.findings)):
-        assert "prefill" not in text, text
+        assert "prefill" not in text or text.startswith("requests with tools are refused"), text
 
 
 def test_another_model_is_another_example_where_there_are_several() -> None:
