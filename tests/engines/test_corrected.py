@@ -67,13 +67,19 @@ def lines_of(version: str, engines: tuple[str, ...]) -> Iterator[tuple[str, Line
                 yield from ((f"{folder.name} {number} {at} {way}", line) for at, line in enumerate(lines))
 
 
-def words_of(line: Line) -> list[str]:
-    """The engine's own arguments, as a shell would pass them."""
+def words_of(line: Line, options: OptionSet) -> list[str]:
+    """The engine's own arguments, as a shell would pass them. An array behind an option that wants a value has one."""
     commands = read_script("\n".join(typed_lines(line)), markdown=False).commands
     if not is_server(commands[0].program) and commands[0].program != "fragment" and not line.env:
         return [*line.argv]  # the arguments of an image that takes the model as its first one
     (command,) = commands
-    return [_filled_in(word) for word in command.argv if not OPEN.fullmatch(word.text)]
+    before = (None, *(options.named(word.text) for word in command.argv))
+    pairs = zip(before, command.argv, strict=False)
+    return [
+        _filled_in(word)
+        for option, word in pairs
+        if not OPEN.fullmatch(word.text) or (option is not None and option.takes_value)
+    ]
 
 
 def left_out(words: Sequence[str], options: OptionSet) -> str:
@@ -107,7 +113,7 @@ def test_the_parser_takes_every_one(engine: str) -> None:
     version = installed.version.partition("+")[0]
     options = option_set(BEHIND[engine], version)
     assert options is not None
-    lines = {name: words_of(line) for name, line in lines_of(version, names)}
+    lines = {name: words_of(line, options) for name, line in lines_of(version, names)}
     why = {name: left_out(words, options) for name, words in lines.items()}
     argvs = {name: words for name, words in lines.items() if not why[name]}
     print({reason: sum(one == reason for one in why.values()) for reason in set(why.values()) - {""}})

@@ -54,7 +54,6 @@ ALSO = {
     "625": "npu-plugin",
     "701": "linear-cache-lines",
     "930": "weight-shape-assert",
-    "256": "fused-decode-of-latent",
     "921": "torch-without-device",
     "1313": "driver-lacks",
 }
@@ -74,7 +73,7 @@ STATED = {
         "569": OWN_WORDS,
         "046": "draft-layer-61",
         "229": "name-not-imported",
-        "256": "release-fault",
+        "256": "fused-decode-of-latent",
         "471": "release-fault",
     },
     **{"489": "fault-shape", "503": "fault-shape", "518": "fault-shape", "595": "fault-shape"},
