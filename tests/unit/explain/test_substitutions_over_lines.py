@@ -23,7 +23,7 @@ def as_bash_reads(word: str) -> str:
     ("word", "unresolved", "read"),
     [
         (PRINTED, {PRINTED}, '1:{"model":"/m/draft","n":7}'),
-        ('{\n\t"port": "$PORT",\n\t"id": 0\n}', {"PORT"}, '1:{\n\t"port": "8000",\n\t"id": 0\n}'),
+        ('{\n\t"port": "$PORT",\n\t"id": 0\n}', {"PORT"}, '1:{ "port": "8000", "id": 0 }'),
         ("$(LEADER):20000", {"$(LEADER)"}, "1:node-0:20000"),
         ("a\n$NOT_KNOWN", set(), "1:a\n$NOT_KNOWN"),
     ],
