@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
@@ -94,6 +95,7 @@ def as_json(text: str) -> object | None:
     return value
 
 
+@lru_cache(maxsize=16)
 def _depth(text: str) -> int:
     """How deep lists and objects are nested, counted before anything is built of them."""
     signs = (1 if sign in "[{" else -1 for sign in _BRACKETS.findall(text) if sign in "[{]}")
