@@ -122,10 +122,11 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
         read_makefile(text, start, state)
         return True
     if is_unit(text):
-        known = state.last_known
+        before = len(state.commands)
         read_unit(text, start, state)
-        # Where a script writes the unit of another program, the rest of it may start the engine.
-        if state.last_known is not known or not writes_units(text):
+        started = any(command.program not in ("other", "docker") for command in state.commands[before:])
+        # Where a script writes the unit of another program, or of a container, the rest of it may start the engine.
+        if started or not writes_units(text):
             return True
     if is_pod_description(text):
         read_pod_description(text, start, state)

@@ -48,7 +48,7 @@ from moonpad.explain.programs import starts_with_options
 from moonpad.explain.repeated_options import without_named_files, without_parts
 from moonpad.explain.shell.broken_off import with_broken_off
 from moonpad.explain.shell.changes_of_lines import after_change
-from moonpad.explain.shell.cut_commands import with_rest_cut_off
+from moonpad.explain.shell.cut_commands import with_rest_cut_off, without_its_layout
 from moonpad.explain.shell.evaluated_texts import with_joined_lines
 from moonpad.explain.shell.forks import but_of_forks, with_forks
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
@@ -304,7 +304,7 @@ def _read_inline(part: Inline, state: ScriptState) -> None:
     state.earlier.give(shell.scope, part.heading, state.budget)
     shell.read()
     servers = [each for each in state.commands[commands_before:] if starts_with_options(each) or chats(each)]
-    state.commands[commands_before:] = servers
+    state.commands[commands_before:] = [without_its_layout(server) for server in servers]
     if not servers:
         state.last_known = last_known
         del state.problems.items[problems_before:]

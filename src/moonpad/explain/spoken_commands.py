@@ -11,12 +11,14 @@ from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.commands import Word
 from moonpad.explain.programs import base_name, starts_with_options
 from moonpad.explain.shell.changes_of_lines import after_change
+from moonpad.explain.shell.cut_commands import without_its_layout
 from moonpad.explain.shell.evaluated_texts import with_joined_lines
 from moonpad.explain.shell.interpreter import ScriptState, Shell
 from moonpad.explain.shell.line_repair import repaired
 from moonpad.explain.shell.wrappers import SPEAKS_OF
 from moonpad.explain.source_text import Source
 
+_AHEAD: Final = 300
 _MOST: Final = 40
 _NEAR: Final = 40
 _BLANK: Final = re.compile(r"[ \t]*\n(?=[ \t]*-)")
@@ -105,7 +107,9 @@ def read_spoken(state: ScriptState, start: int, text: str) -> None:
             code = _HASH.sub(r"\1 ", code)
         whole = repaired(_without_open_quote(code), start + begin, state.problems)
         Shell(state, Source.block(state.text, start + begin, whole)).read()
-        state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]
+        servers = [command for command in state.commands[before:] if starts_with_options(command)]
+        ahead = text[max(text.rfind("`", 0, begin), begin - _AHEAD) : begin] if quote == "`" else ""
+        state.commands[before:] = [without_its_layout(server, ahead) for server in servers]
         if spoken:
             _forget_brackets(state, start + begin)
 

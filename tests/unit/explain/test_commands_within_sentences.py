@@ -38,3 +38,30 @@ def test_a_variable_above_a_command_of_comments_is_its_own(begins: str) -> None:
     (judged,) = ask(text)
     assert "VLLM_ALLOW_LONG_MAX_MODEL_LEN" in judged.sources[0].env
     assert not [each for each in judged.findings if each.severity is Severity.ERROR]
+
+
+RANKS = """# Serve
+Ranks are placed by OpenMPI {}
+on two machines of 8 B200.
+"""
+LAUNCHED = "trtllm-llmapi-launch trtllm-serve moonshotai/Kimi-K2-Instruct --backend pytorch"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"(`mpirun -n 16 --hostfile hosts {LAUNCHED}`)",
+        f"(`mpirun -n 16\n--hostfile hosts {LAUNCHED}`)",
+        f"(`mpiexec --np 16 {LAUNCHED}`)",
+    ],
+)
+def test_ranks_whose_layout_the_sentence_leaves_out(code: str) -> None:
+    (judgement,) = ask(RANKS.format(code))
+    assert "tp" in judgement.unknown
+    assert not [each for each in judgement.findings if each.severity is Severity.ERROR]
+
+
+@pytest.mark.parametrize("code", [f"(`mpirun -n 16 {LAUNCHED} --tp_size 16`)", f"(`mpirun -n 1 {LAUNCHED}`)"])
+def test_ranks_whose_layout_is_known(code: str) -> None:
+    (judgement,) = ask(RANKS.format(code))
+    assert not judgement.unknown

@@ -163,3 +163,36 @@ def test_options_of_a_file() -> None:
 def test_dynamo_starts_an_engine() -> None:
     command = only("python3 -m dynamo.sglang --model-path org/m --tp 8\n")
     assert command.program == "sglang"
+
+
+UNIT_OF_A_CONTAINER = r"""start() {
+  cat > "$RUN" <<EOSH
+#!/bin/bash
+exec vllm serve org/m \\
+  --tensor-parallel-size 8
+EOSH
+  docker run --gpus all --entrypoint bash "$IMAGE" -c "bash /work/serve.sh"
+}
+install() {
+  sudo tee /etc/systemd/system/m.service > /dev/null <<EOF
+[Unit]
+Description=Model (vllm) on four machines
+[Service]
+ExecStart=/usr/bin/docker run --rm \\
+  $IMAGE \\
+  -c "bash /work/serve.sh"
+EOF
+  sudo systemctl enable m.service
+}
+RUN=/work/serve.sh
+start
+install
+"""
+
+
+def test_a_unit_that_starts_a_container_beside_the_script() -> None:
+    """The unit is not all that the text starts, and no shell reads its lines."""
+    script = read_script(UNIT_OF_A_CONTAINER)
+    (command,) = known(script)
+    assert argv(command) == "org/m --tensor-parallel-size 8"
+    assert script.problems == ()

@@ -68,3 +68,7 @@ def test_sizes_that_the_start_writes_out(setting: str) -> None:
 )
 def test_sizes_that_are_used_or_make_no_difference(setting: str, line: str) -> None:
     assert told(setting, line) == []
+
+
+def test_options_behind_a_long_value() -> None:
+    assert told('EXTRA=" --enable-expert-parallel"', "", f"JSON='{'x' * 2_000}'${{EXTRA}}") == []

@@ -6,16 +6,19 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from moonpad.explain.commands import Command
+from moonpad.explain.commands import Command, Wrapper
 from moonpad.explain.source_text import InputText
 from moonpad.values.records import replace
 
 CUT_OFF: Final = "the rest of the command, which is cut off behind a backslash,"
 BROKEN_OFF: Final = "the rest of the command, in which the text breaks off,"
 LEFT_OUT: Final = "the rest of the command, which the text leaves out,"
+SENTENCE: Final = "the layout, which this sentence leaves out,"
 CUT: Final = frozenset({CUT_OFF, BROKEN_OFF})
 AS_LABELLED: Final = "the rest of the command, of which the text tells the layout,"
 DRAFT_TOLD: Final = "the options of the draft model, which the text only names,"
+_RANKS: Final = ("-n", "-np", "--n", "--np")
+_LAUNCHED: Final = re.compile(r"\b(?:mpirun|mpiexec)[^`|;&]{0,200}?[ ]--?np?[ ]([0-9]{1,4})\b")
 _TAIL: Final = re.compile(r"[ \t\0]*+\\[\s\0]*\Z")
 _CLOSED: Final = re.compile(r"[ \t\0]*+\\[ \t\0]*+\n[ \t\0>]*+(?:```|~~~)[\s\0]*\Z")
 _SIZE: Final = re.compile(
@@ -39,6 +42,23 @@ def with_rest_cut_off(commands: Sequence[Command], text: InputText) -> list[Comm
     if not end.endswith("\\"):
         return [_as_said(command, text) for command in commands]
     return [_marked(command, text) for command in commands]
+
+
+def without_its_layout(command: Command, before: str = "") -> Command:
+    """Code in a sentence is seldom whole: where it starts several ranks and gives no size, the layout stands elsewhere.
+
+    `before` is the code that leads up to the command, where its launcher may stand.
+    """
+    if command.more or any(_SIZE.fullmatch(word.text.replace("_", "-")) for word in command.argv):
+        return command
+    counts = [_ranks(wrapper) for wrapper in command.wrappers if wrapper.kind == "mpirun"]
+    counts += [int(match[1]) for match in _LAUNCHED.finditer(before)]
+    return replace(command, more=SENTENCE) if max(counts, default=1) > 1 else command
+
+
+def _ranks(wrapper: Wrapper) -> int:
+    counts = [int(value) for name in _RANKS if (value := wrapper.value(name)) is not None and value.isdigit()]
+    return max(counts, default=1)
 
 
 def _as_said(command: Command, text: InputText) -> Command:

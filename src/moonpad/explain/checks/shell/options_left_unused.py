@@ -46,6 +46,8 @@ _ASSIGNS: Final = re.compile(
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _MOST: Final = 1_000
 _LONGEST: Final = 400
+_LONGEST_READ: Final = 20_000
+"""A name may stand behind a long JSON."""
 
 
 def left_unused(case: Case) -> Iterator[Remark]:
@@ -61,7 +63,7 @@ def left_unused(case: Case) -> Iterator[Remark]:
     paths = [(number, match) for number, text in lines if (match := _PATH.match(text)) is not None]
     if not (lists or sizes or paths) or any(_READ_ELSEWHERE.search(text) for _, text in lines):
         return
-    read = _names_read(lines)
+    read = _names_read([text[:_LONGEST_READ] for _, text in numbered(script, 1, len(script.lines))])
     for number, match in (each for each in lists if each[1]["name"] not in read):
         name = match["name"]
         message = (
@@ -113,11 +115,11 @@ def _written_out(case: Case, number: int, match: re.Match[str]) -> Remark | None
     return Remark(make_remark(Severity.NOTE, Code.INVALID_VALUE, name, message, remedy).finding, command=None)
 
 
-def _names_read(lines: Sequence[tuple[int, str]]) -> frozenset[str]:
+def _names_read(lines: Sequence[str]) -> frozenset[str]:
     """Words of all lines but those that print them; what a line sets is read by others that it is exported to."""
     names: set[str] = set()
-    others = any(_RUNS_OTHERS.search(text) for _, text in lines)
-    for _, text in lines:
+    others = any(_RUNS_OTHERS.search(text) for text in lines)
+    for text in lines:
         if _SHOWS.match(text):
             continue
         own = _ASSIGNS.match(text)
