@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from moonpad.explain.shell.scope import Scope
     from moonpad.explain.shell.wrappers import Peeled
 
-_HANDLES: Final = frozenset(
-    "tee cat chmod chown cp scp rsync mv rm ls sed less ln install touch stat head tail grep diff wc vi vim nano git "
-    "shellcheck systemctl journalctl systemd-analyze".split()
-)
+_HANDLES: Final = frozenset({
+    *("tee", "cat", "chmod", "chown", "cp", "scp", "rsync", "mv", "rm", "ls", "sed", "less", "ln", "install", "touch"),
+    *("stat", "head", "tail", "grep", "diff", "wc", "vi", "vim", "nano", "git", "shellcheck", "systemctl"),
+    *("journalctl", "systemd-analyze"),
+})  # fmt: skip
 """What does something with a script and does not run it."""
 _RUNNERS: Final = frozenset({"bash", "sh", "zsh", "dash", "ksh", "sbatch"})
 _SOURCES: Final = frozenset({"source", "."})
