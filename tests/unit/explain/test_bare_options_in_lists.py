@@ -91,3 +91,10 @@ def test_words_that_end_with_a_colon_above_lines_of_options_are_their_title(titl
     assert judged.layout is not None
     assert judged.layout.tp == 8
     assert not judged.unknown
+
+
+def test_options_below_a_comment_of_an_array() -> None:
+    text = 'ARGS=(\n## [BASE]\n  --model-path org/m\n  --tp-size 8\n  --port 1\n)\nsglang serve "${ARGS[@]}"\n'
+    (judged,) = ask(text)
+    assert judged.layout is not None
+    assert judged.layout.tp == 8

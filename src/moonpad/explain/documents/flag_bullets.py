@@ -19,7 +19,7 @@ _VALUE: Final = (
 _OPTION: Final = rf"--[a-z][\w.-]{{1,60}}(?:=(?:{_VALUE})|[ ]{_VALUE})?"
 _REMARK: Final = r"(?:[ \t]+(?:\(|[—–→←#|]|//|-[ \t])[^\n]*|[ \t]?[,;:][ \t][^\n]*|[ \t.,;]*)"
 _BARE: Final = re.compile(
-    rf"(?:[ ]{{0,3}}[-*+][ \t]+|[ \t]{{0,12}})(?P<code>{_OPTION}(?:[ ]{_OPTION}){{0,6}}){_REMARK}"
+    rf"(?:(?P<mark>[ ]{{0,3}}[-*+])[ \t]+|[ \t]{{0,12}})(?P<code>{_OPTION}(?:[ ]{_OPTION}){{0,6}}){_REMARK}"
 )
 _LEAD: Final = re.compile(
     r"[ ]{0,3}(?:(?P<title>#{1,6})[ \t]+\S.*|\*\*[^*\n]{2,100}\*\*:?|[^\s#>|-][^\n:]*[ ][^\n:]*[:：])[ \t]*"
@@ -53,7 +53,7 @@ def _lists(text: str) -> Iterator[dict[int, tuple[int, str]]]:
     offset, lead, blank = 0, "", True
     for line in text.split("\n"):
         item = _BARE.fullmatch(line[:_LONGEST]) if "--" in line[:_FIRST] else None
-        if item is not None and (flags or _leads(lead, blank)):
+        if item is not None and (flags or _leads(lead, blank, marked=item["mark"] is not None)):
             flags[offset] = item.start("code"), item["code"]
         elif line.strip() and not (flags and _NEXT.match(line)):
             if flags:
@@ -66,8 +66,10 @@ def _lists(text: str) -> Iterator[dict[int, tuple[int, str]]]:
         yield flags
 
 
-def _leads(line: str, blank: bool) -> bool:
+def _leads(line: str, blank: bool, *, marked: bool) -> bool:
     """Whether a list may follow on this line; `blank`: whether a blank line is between. A comment of YAML looks like a
-    title."""
+    title, and so do those among the options of an array, which have no marks of a list."""
     match = _LEAD.fullmatch(line[:_LONGEST])
-    return match is not None and (blank or match["title"] != "#")
+    if match is None or match["title"] is None:
+        return match is not None
+    return blank or (marked and match["title"] != "#")
