@@ -189,7 +189,9 @@ def test_verify_passes(served: Served, only: Sequence[str]) -> None:
     assert done.code == 0, done.stdout + done.stderr
     assert done.json["failed"] == 0
     skipped = {probe["id"]: probe["because"] for probe in done.json["probes"] if probe["status"] == "skip"}
-    others = {name for name, because in skipped.items() if "kimi-k2-tiny is too small to judge" not in because}
+    # The last: other work on the machine of the test can hold its client up.
+    fair = ("kimi-k2-tiny is too small to judge", "this client stood still for")
+    others = {name for name, because in skipped.items() if not any(reason in because for reason in fair)}
     assert others <= {"auth", "concurrency", "seed"}, skipped
     assert done.json["passed"] >= len(only or PROBES) - (3 if only else 6), done.stdout
 
