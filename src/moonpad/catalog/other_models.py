@@ -39,6 +39,8 @@ _ROUNDED: Final = 0.9
 """A name rounds: `8b` has been 7.6."""
 _REPOSITORY: Final = re.compile(r"([\w.-]+)/[\w.-]+/?", re.ASCII)
 _PUBLISHERS: Final = frozenset({"qwen", "zai-org", "minimaxai", "deepseek-ai", "stepfun-ai", "xiaomimimo"})
+_PLAIN_IS_16_BIT: Final = frozenset({"qwen", "meta-llama", "01-ai", "internlm", "baichuan-inc", "lmsys", "codellama"})
+"""Publishers whose weights with less than 16 bits say so in their names: Qwen3-32B-FP8, Llama-4-…-FP8."""
 _OWNER: Final = re.compile(rf"(?:{'|'.join(sorted(_PUBLISHERS, key=len, reverse=True))})-(?=.*-)")
 
 
@@ -195,6 +197,9 @@ def least_bytes_by_name(written: str, *, of_plain: float | None = None) -> int:
     if _NAMED.search(name) is None or len(sizes) != 1 or _NOT_ALL.search(name):
         return 0
     widths = [_width(form) for form in _FORMAT.findall(name)]
+    owner = _REPOSITORY.fullmatch(written)
+    if of_plain is None and owner is not None and owner[1].casefold() in _PLAIN_IS_16_BIT and not widths:
+        of_plain = 2.0
     if of_plain is None:
         of_plain = 1.0 if _REPOSITORY.fullmatch(written) is not None else _FOUR_BITS
     return int(min((of_plain, *widths)) * sizes[0] * _ROUNDED)

@@ -39,12 +39,16 @@ def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
     formats = [remark for remark in kept.values() if _setting(remark.finding.where) == _OF_WEIGHTS]
     gone = {_place_of(remark) for remark in kept.values() if remark.finding.code in _GONE}
     told = {_where(remark) for remark in kept.values() if remark.finding.severity is not Severity.NOTE}
-    graver = [remark for remark in kept.values() if _can_be_repeated(remark)]
-    layouts = [remark for remark in kept.values() if remark.finding.code is Code.ILLEGAL_LAYOUT]
+    graver, layouts = dict[object, dict[object, Remark]](), dict[object, list[Remark]]()
     for remark in kept.values():
-        if any(_is_of_size(each, remark) for each in layouts):
+        if _can_be_repeated(remark):  # thousands of the same option may be there: of equal ones the first is enough
+            graver.setdefault(_where(remark), {}).setdefault(_rank(remark), remark)
+        if remark.finding.code is Code.ILLEGAL_LAYOUT:
+            layouts.setdefault((_where(remark), remark.at), []).append(remark)
+    for remark in kept.values():
+        if any(_is_of_size(each, remark) for each in layouts.get((_where(remark), remark.at), ())):
             continue
-        if any(_is_one_fault(each, remark) for each in graver if _can_be_repeated(remark)):
+        if _can_be_repeated(remark) and any(_is_one_fault(each, remark) for each in graver[_where(remark)].values()):
             continue
         if any(_is_of_format(each.finding, remark.finding) for each in formats):
             continue
@@ -108,6 +112,12 @@ def _can_be_repeated(remark: Remark) -> bool:
     finding = remark.finding
     counts = finding.severity is not Severity.NOTE and finding.code is not Code.KNOWN_REPORT
     return counts and finding.where.startswith("--") and bool(finding.remedy) and '"' not in finding.message
+
+
+def _rank(remark: Remark) -> object:
+    """What `_is_one_fault` looks at; of two that are alike neither is graver."""
+    finding = remark.finding
+    return finding.remedy, finding.severity, finding.code is Code.REDUNDANT_FLAG, remark.changes
 
 
 def _is_one_fault(graver: Remark, other: Remark) -> bool:

@@ -144,6 +144,11 @@ class Source:
         source.unknown = word.unresolved
         return source
 
+    @property
+    def in_pieces(self) -> bool:
+        """Whether its lines stand in the whole text otherwise than here."""
+        return len(self._pieces) > 1
+
     def unknown_in(self, text: str) -> tuple[str, ...]:
         """Those that stand in a part of it, `$NAME` or the whole of `$(hostname -i)`."""
         if not self.unknown or ("$" not in text and "`" not in text):

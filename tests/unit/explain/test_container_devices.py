@@ -80,3 +80,14 @@ def test_the_corrected_command_asks_for_no_devices_of_another_maker() -> None:
     words = [word for judged in ask(text, on="8xMI355X") for line in judged.corrected for word in line.argv]
     assert "--device=/dev/kfd" in words
     assert "--gpus" not in words
+
+
+@pytest.mark.parametrize(
+    ("sizes", "written"),
+    [("-tp 8 -pp 2", "--pipeline-parallel-size 1"), ("-tp 16", "--tensor-parallel-size 8"), ("-tp 5 -pp 3", "")],
+)
+def test_the_size_that_fits_a_machine(sizes: str, written: str) -> None:
+    text = f"docker run --gpus 8 vllm/vllm-openai:v0.20.0 moonshotai/Kimi-K2-Instruct {sizes}\n"
+    (judged,) = ask(text, "2x8xH200")
+    (finding,) = [each for each in judged.findings if each.where == "--gpus" and "the containers get" in each.message]
+    assert finding.remedy.endswith(f"start it on 2 machines{f', or write {written}' if written else ''}")

@@ -74,3 +74,12 @@ def test_words_of_a_quoted_text_over_lines_stand_where_they_stood(quote: str) ->
     (command,) = [each for each in read_script(text).commands if each.program == "vllm serve"]
     for word in command.argv:
         assert lines[word.line - 1][word.column :].startswith(word.text)
+
+
+def test_lines_that_yaml_keeps_apart() -> None:
+    """In what it folds, the lines around one that is indented further keep their ends."""
+    text = (
+        "type: task\ncommands:\n  - >\n    if [[ $RANK == 0 ]]; then\n      export NAME=a\n    else\n"
+        "      export NAME=b\n    fi\n  - vllm serve moonshotai/Kimi-K2-Instruct -tp 8\nresources:\n  gpu: H200:8\n"
+    )
+    assert read_script(text).problems == ()

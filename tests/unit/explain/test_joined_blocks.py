@@ -78,3 +78,9 @@ def test_one_backslash_inside_of_a_line(start: str) -> None:
 def test_blanks_that_are_meant(words: str) -> None:
     script = read_script(f"vllm serve moonshotai/Kimi-K2.5 --download-dir {words}\n")
     assert "space-after-backslash" not in {each.code for each in script.problems}
+
+
+def test_a_part_of_a_proxys_file_in_a_thread() -> None:
+    part = '  "Qwen3-30B":\n    proxy: "http://10.0.0.1:9999"\n    cmd: |\n      /opt/llama-server\n      --port 9999\n'
+    text = f"It is so.\n\nedit:\n\nmore words\n\n# server:\n```\n{part}      --ctx-size 40960\n      -ngl 0\n```\n"
+    assert read_script(text).problems == ()

@@ -74,3 +74,18 @@ def test_three_dots_in_a_sentence_cut_no_command() -> None:
     text = "# It thinks: <think>...</think>, on a 72 GB GPU\n"
     assert _told(text + _SERVE.format("Qwen/Qwen3-Next-80B-A3B-Thinking-FP8"))
     assert not _told("# On a 72 GB GPU\n" + _SERVE.format("Qwen/Qwen3-Next-80B-A3B-Thinking-FP8 ..."))
+
+
+@pytest.mark.parametrize(
+    ("written", "gb"),
+    [("qwen/Qwen1.5-72B-Chat", 129.6), ("Qwen/Qwen1.5-72B-Chat-AWQ", 32.4), ("somebody/Qwen1.5-72B-Chat", 64.8)],
+)
+def test_plain_names_of_publishers_that_say_their_formats(written: str, gb: float) -> None:
+    assert least_bytes_by_name(written) / 1e9 == pytest.approx(gb, abs=0.01)
+
+
+def test_ranks_that_are_left_idle_are_what_to_write() -> None:
+    text = "On 8 A800:\n```\nvllm serve qwen/Qwen1.5-72B-Chat\n```\n"
+    (judged,) = ask(text)
+    (finding,) = [each for each in judged.findings if each.code is Code.DOES_NOT_FIT]
+    assert finding.remedy.startswith("write --tensor-parallel-size 2")

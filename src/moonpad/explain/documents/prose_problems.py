@@ -45,6 +45,8 @@ _NOTE: Final = re.compile(
     r"[A-Za-z\d][^()$'\"`=;|&<>\\]{2,200}\)[.,:]?[ \t]*$"
 )
 """`(8xH200, 0.11.2)` at the end of a command's line."""
+_LINKED: Final = re.compile(r"[ \t]{0,8}(?:[-*+]|\d{1,3}[.)])[ \t]+[^`$]{0,200}?\]\(https?://")
+"""`- [**#channel**](https://…): what was said`."""
 _WORDS: Final = 4
 _TALLEST: Final = 2_000
 """Lines of one word."""
@@ -140,9 +142,12 @@ def _is_of_a_sentence(problem: Problem, lines: Sequence[str]) -> bool:
 
 
 def _is_note(problem: Problem, lines: Sequence[str]) -> bool:
-    """Whether a bracket that a shell refuses holds what a person notes behind a command."""
+    """Whether a bracket that a shell refuses holds what a person notes behind a command, or is that of a link in an
+    item of a list."""
     line = lines[problem.line - 1][:2_000] if 1 <= problem.line <= len(lines) else ""
-    return problem.code == "syntax" and _NOTE.match(line, max(0, problem.column - 1)) is not None
+    if problem.code != "syntax":
+        return False
+    return _LINKED.match(line) is not None or _NOTE.match(line, max(0, problem.column - 1)) is not None
 
 
 def _is_behind(problem: Problem, lines: Sequence[str], commands: Sequence[Command]) -> bool:

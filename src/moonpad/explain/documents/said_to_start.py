@@ -67,7 +67,8 @@ def with_spoken_serving(commands: Sequence[Command], lines: Sequence[str]) -> li
     if len(servers) == 1 and is_in_lines(_STARTS, lines, _LONGEST):
         result[servers[0]] = replace(result[servers[0]], serves=True)
     for at in servers if 1 < len(servers) <= _MOST_SERVERS else ():
-        if _WORKS.match(_below(lines, result[at].line)[:_LONGEST]):
+        below = _below(lines, result[at].line)[:_LONGEST]
+        if _WORKS.match(below) or _STARTS.search(below):
             result[at] = replace(result[at], serves=True)
     return result
 

@@ -20,6 +20,7 @@ _BESIDE: Final = re.compile(
 )
 """Keys beside the commands, where a model's part of the file stands alone, without a key above."""
 _ABOVE: Final = re.compile(r"^[A-Za-z_][\w-]*:[ \t]*(?:#.*)?$", re.MULTILINE)
+_FENCE: Final = re.compile(r"^[ \t\0>]*(?:```|~~~)", re.MULTILINE)
 _SHELL: Final = re.compile(r"[ \t\0]*(?:(?:/usr)?/bin/)?(?:ba|z)?sh\b")
 _BEHIND: Final = re.compile(r"(?:\n[ \t\0]*(?:#[^\n]*)?(?=\n))*\n([ \t\0]*)(?:(?P<option>--?[A-Za-z])|(?=[\w$./]))")
 """The next line with an option or a word, over those that are empty or a comment."""
@@ -37,6 +38,8 @@ def next_option_of_block(source: Source, start: int) -> int | None:
         return None  # an empty line ends the line of the shell too
     if behind["option"]:
         return behind.start(1)
+    if opens is FOLDED and source.in_pieces:
+        return None  # YAML was read, and has kept the ends of lines that it keeps
     text, place = source.whole.clean, source.origin(behind.end(1), behind.end(1))[0]
     return behind.start(1) if place - text.rfind("\n", 0, place) - 1 >= least else None
 
@@ -71,7 +74,10 @@ def _folds(text: str) -> bool:
 def _of_proxy(text: str) -> bool:
     if "cmd:" not in text:
         return False
-    return _MODELS.search(text) is not None or (_BESIDE.search(text) is not None and _ABOVE.search(text) is None)
+    if _MODELS.search(text) is not None:
+        return True
+    parts = (part for part in _FENCE.split(text) if "cmd:" in part)
+    return any(_BESIDE.search(part) is not None and _ABOVE.search(part) is None for part in parts)
 
 
 def _indent(line: str) -> int:

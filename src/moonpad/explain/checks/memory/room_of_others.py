@@ -101,6 +101,8 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
     sure = _is_sure(case, room) or _is_sure_of_any(case, room)
     severity = Severity.ERROR if room.place is not None and sure else Severity.WARNING
     remedy = f"take {needed} or more devices, or smaller weights"
+    if case.cluster is not None and case.first.layout.tp == room.ranks < needed <= case.cluster.devices:
+        remedy = f"write {room.flag} {needed}, or more, or take smaller weights"
     if larger := _larger_beside(case, lambda each: replace(room, each=each).fits()):
         severity, message = Severity.WARNING, f"{message}; {larger[0].name}, {larger[1]}, holds them"
         remedy = f"take {larger[0].name}, {needed} or more of these devices, or smaller weights"

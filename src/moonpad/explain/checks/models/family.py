@@ -18,6 +18,7 @@ from moonpad.explain.checks.models.draft_targets import (
     draft_of_other_model,
     vocabulary_of_draft,
 )
+from moonpad.explain.checks.models.failing_tools import calls_that_fail
 from moonpad.explain.checks.models.family_checks import MODEL_CHECKS
 from moonpad.explain.checks.models.foreign_templates import foreign_template
 from moonpad.explain.checks.models.gguf_checks import GGUF_CHECKS
@@ -64,6 +65,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     *MODEL_CHECKS,
     parser_family,
     parser_of_hybrid,
+    calls_that_fail,
     repository,
     hub_of_repository,
     repository_of_draft,

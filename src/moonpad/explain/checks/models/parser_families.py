@@ -71,6 +71,8 @@ FAMILIES: Final = (
         "deepseek_v3 deepseekv3",
         f"{_V31} {_V32} {_V4}",
     ),
+    # https://huggingface.co/zai-org/GLM-4-9B-0414: the name of a function on a line of its own, and JSON below it.
+    _family(r"glm[-_ ]?(?:4|z1)[-_ ](?:9b|32b)", "glm"),
     _family(r"glm[-_ ]?(?:4[._][56])(?![0-9])", "glm", "", "glm45 glm4_moe"),
     _family(r"glm[-_ ]?(?:4[._][7-9]|5)", "glm", "", "glm47"),
     _family(r"minimax[-_ ]?m1", "minimax", "", "minimax", "minimax_m2 minimax-m2 minimax_m3 minimax-m3"),

@@ -50,11 +50,11 @@ def data_parallel(case: Case) -> Iterator[Remark]:
         if copies == 1 and version and not since(version, _ALONE_SINCE):
             asks = f"without {names.REPLICAS} above 1 (Please set a dp-size > 1)"
             message = f"{case.engine.facts.title} {version} ends the start {asks}"
-            remedy = f"add {names.REPLICAS} with a divisor of {group}, or leave it out"
+            remedy = f"add {names.REPLICAS} with a divisor of {group}, or leave it out" if group > 1 else "leave it out"
             yield _wrong(names.ATTENTION_DP_SWITCH, message, remedy, at=switch.index)
         elif copies == 1 and not (place is None and _is_renamed(case)):
             message = f"it does nothing without {names.REPLICAS} above 1: attention is sliced over all {group} ranks"
-            remedy = f"add {names.REPLICAS} with a divisor of {group}, or leave it out"
+            remedy = f"add {names.REPLICAS} with a divisor of {group}, or leave it out" if group > 1 else "leave it out"
             warning = partial(make_remark, Severity.WARNING, Code.REDUNDANT_FLAG)
             yield warning(names.ATTENTION_DP_SWITCH, message, remedy, at=switch.index)
     elif copies > 1 and place is not None:

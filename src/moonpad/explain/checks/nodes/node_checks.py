@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -185,15 +186,25 @@ def _container_devices(
         remedy = f"give each {each}"
         own = cluster.device.per_node if cluster is not None else each
         if cluster is not None and own < each and "tp" in engine.options:
-            remedy = (
-                f"a machine has {own} of {cluster.device.product}: start it on {-(-ranks // own)} machines, or write "
-            )
-            remedy += f"{engine.options['tp']} {own}"
+            kind, machines = cluster.device.product, -(-ranks // own)
+            remedy = f"a machine has {own} of {kind}: start it on {machines} machines"
+            remedy += _fewer_ranks(engine, first, own)
         severity = Severity.ERROR
         if container.has("--privileged"):
             severity = Severity.WARNING
             message += ": others they may see as they are privileged, and share with whoever else has those"
         yield make_remark(severity, Code.ILLEGAL_LAYOUT, "--gpus", message, remedy, word=word)
+
+
+def _fewer_ranks(engine: CommandLine, first: Reading, own: int) -> str:
+    """The one size to write that leaves no more ranks than a machine has devices; "" where one alone does not."""
+    sizes = {"pp": first.layout.pp, "tp": first.layout.tp, "dp": first.layout.dp * first.replicas}
+    for name, size in sizes.items():
+        rest = math.prod(each for key, each in sizes.items() if key != name)
+        left = own // rest if rest else 0
+        if size > 1 and left and left * rest == own and name in engine.options:
+            return f", or write {engine.options[name]} {left}"
+    return ""
 
 
 def _executor(
