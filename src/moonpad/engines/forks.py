@@ -39,7 +39,7 @@ OF_OTHER_DEVICES: Final = ("Hygon's ", "Cambricon's ", "Habana's ")
 FORKS_BY_PROGRAM: Final = (
     Fork(
         "llama-server",
-        r"ik[_-]?llama",
+        r"ik[_-]?llama|--webui[ =](?:llamacpp|auto|none)\b",
         "ik_llama.cpp, a fork of llama.cpp",
         frozenset({
             *("-mla", "--mla-use", "-amb", "--attention-max-batch", "-fmoe", "--fused-moe", "-no-fmoe"),

@@ -61,6 +61,7 @@ OF_COMMIT: Final = "its image is that of one commit"
 OF_OTHERS: Final = ", and may have more"
 """The end of one about an image of somebody's own."""
 _LONGEST_NAME: Final = 200
+_LONGEST_LINE: Final = 2000
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 _TWO_DIGITS: Final = re.compile(r"v?0\.([1-9])([0-9])", re.ASCII)
 
@@ -98,7 +99,8 @@ def _asked_above(name: str, command: Command | None, script: Script) -> str:
     stands below that heading."""
     if command is None:
         return ""
-    least = (text_hints.versions_of(text)[1].get(name, "") for text in (command.label, command.heading) if text)
+    above = (text[:_LONGEST_LINE] for text in (command.label, command.heading) if text)
+    least = (text_hints.versions_of(text)[1].get(name, "") for text in above)
     return next(filter(None, least), "") or least_of_section(name, script, command)
 
 

@@ -11,6 +11,8 @@ from moonpad.engines.text_signs import GPUS_USED, USED_ON_TPUS
 from moonpad.explain.commands import Command, Script
 
 _LONGEST: Final = 2000
+_MOST_WORDS: Final = 400
+_LONGEST_COMMAND: Final = 20_000
 TPUS: Final = "Google TPUs"
 _SEVERAL: Final = 3
 _NAMED: Final = re.compile(r"\bTPUs?(?: ?v[4-7][ep]?\b|\b)|\btpu ?(?:v[4-7][ex]?|7x)(?:-\d+)?\b")
@@ -41,5 +43,6 @@ def uses_tpus_alone(lines: tuple[str, ...]) -> bool:
 def _is_for_them(command: Command) -> bool:
     image = command.container.image if command.container is not None else None
     variables = (f"{name}={word.text.rpartition('=')[2]}" for name, word in command.env.items())
-    words = " ".join(word.text for word in command.argv)
-    return any(map(USED_ON_TPUS.search, (image.text if image is not None else "", *variables, words)))
+    words = " ".join(word.text[:_LONGEST] for word in command.argv[:_MOST_WORDS])
+    texts = (image.text if image is not None else "", *variables, words)
+    return any(USED_ON_TPUS.search(text, 0, _LONGEST_COMMAND) for text in texts)

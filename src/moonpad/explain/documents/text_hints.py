@@ -84,6 +84,8 @@ _EXAMPLE: Final = re.compile(
     r"(?:\be\.g\.|\bfor example|\bfor instance|例如|比如)[ ,:]{0,2}[`\"'*(]{0,3}(?:[\w.-]+/){0,4}$", re.IGNORECASE
 )
 """In front of an image that might be taken."""
+_TO_DO: Final = re.compile(r"[ \t]*[-*][ ]\[ \][ ]")
+"""`- [ ] Use a tag of its own: …`, which is still to be."""
 _UTILISED: Final = re.compile(r"util\w{0,10}[ \t:=|`*]{1,6}(0\.[0-9]{1,2})(?![0-9.])", re.IGNORECASE)
 """Memory fractions, which texts call runs by: `local vLLM 0.9`."""
 
@@ -187,7 +189,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
     fractions = {match[1] for line in lines for match in _UTILISED.finditer(line[:_LONGEST])}
     for number, line in enumerate(lines, 1):
         text = _without_links(line[:_LONGEST])
-        if not any(char.isdigit() for char in text):
+        if not any(char.isdigit() for char in text) or _TO_DO.match(text):
             continue
         published = _published_images(text)
         for match, held in published:

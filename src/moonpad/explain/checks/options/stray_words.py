@@ -83,6 +83,8 @@ def stray_remarks(
         switch = _switch_before(reading, book, at) if text.casefold() in ON | OFF else None
         if foreign and switch is None and not _behind_known(reading, book, at):
             continue
+        if command.fork and switch is None and _switch_before(reading, book, at) is not None:
+            continue  # a fork may have a value there, `--webui llamacpp`
         if text in reading.unknown and is_word and text.strip():
             if switch is not None:
                 sure = named and text.casefold() in ("true", "false") and not (foreign or is_fragment(command))
@@ -186,6 +188,12 @@ def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remar
     """A variable behind the program, and a long option with one dash, which the parser takes for a short one."""
     foreign = any(option.flag is None and option.problem == "unknown" for option in reading.parsed.occurrences)
     strays = {at for at, text in reading.parsed.positionals if text in reading.unknown and not foreign}
+    listed = {
+        at: option.written
+        for option in reading.parsed.occurrences
+        if isinstance(option.value, tuple) and "=" not in option.value[0]  # `--lora-modules MY_NAME=/folder`
+        for at in range(option.index + 2, option.index + option.length)
+    }
     for at, word in enumerate(command.argv):
         if at in strays and (variable := _VARIABLE.fullmatch(word.text)) and not word.unresolved:
             message = "it stands behind the program, where it is an argument that nothing takes, and sets nothing"
@@ -194,6 +202,11 @@ def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remar
             yield make_remark(
                 Severity.ERROR, Code.INVALID_VALUE, where, message, remedy, at=at, edits=[Edit(at, 1, ())]
             )
+        elif at in listed and (variable := _VARIABLE.fullmatch(word.text)) and not word.unresolved:
+            message = f"it stands among the values of {listed[at]}, where it is one of them, and sets nothing"
+            remedy = "write it in front of the program, or export it"
+            edits = [Edit(at, 1, ())]
+            yield make_remark(Severity.WARNING, Code.INVALID_VALUE, variable[1], message, remedy, at=at, edits=edits)
         alone = at in strays and at - 1 not in strays  # `instead of reasoning-parser` is a sentence
         if alone and at:
             yield from _without_dashes(word, at, book)
