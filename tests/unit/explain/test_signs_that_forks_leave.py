@@ -16,7 +16,7 @@ def test_the_front_of_a_fork_is_a_value(front: str) -> None:
 
 
 def test_a_release_that_is_still_to_be_taken() -> None:
-    text = "# Kimi\n\n```bash\nvllm serve moonshotai/Kimi-K2-Instruct -tp 8\n```\n\n{} a tag: `vllm/vllm-openai:v0.8.0`\n"
+    text = "```bash\nvllm serve moonshotai/Kimi-K2-Instruct -tp 8\n```\n\n{} a tag: `vllm/vllm-openai:v0.8.0`\n"
     because = [ask(text.format(mark))[0].version_because for mark in ("- [ ]", "- ")]
     assert because[0].startswith("none is named")
     assert because[1] == "the text names vllm 0.8.0"
