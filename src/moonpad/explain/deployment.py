@@ -122,7 +122,7 @@ class Deployment(Struct, frozen=True):
         pieces = missing_pieces(commands[0], readings[0], line, self._files(commands[0]), self.question.settings)
         missing = tuple(piece for piece in pieces if piece.keys)
         named = self.question.model if says_nothing(readings[0].model) else ""
-        if named := named or named_elsewhere(readings[0], self.script):
+        if named := named or named_elsewhere(readings[0], self.script, commands[0].line):
             readings = [replace(reading, model=named) for reading in readings]
         unknown = frozenset().union(*(piece.keys for piece in missing))
         checkpoint, unjudged, taken_for = self._checkpoint(readings[0])

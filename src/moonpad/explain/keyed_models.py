@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from moonpad.engines.image_names import OF_ENGINE
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Script
 
@@ -46,6 +47,33 @@ def repository_beside(path: str, script: Script) -> str:
             continue
         for repository in _in_item(script.lines, at, len(own["indent"])):
             found[repository.casefold()] = repository
+    return next(iter(found.values())) if len(found) == 1 else ""
+
+
+_ENDS: Final = re.compile(r"[ \t]*(?:```|~~~)|---[ \t]*$|#{1,6}[ ]\S")
+"""A line outside of a document of YAML: a fence, the mark between two documents, or a title around it."""
+_FARTHEST: Final = 200
+_OF_MODEL: Final = _OF_REPOSITORY - {"repository", "source"}
+
+
+def repository_of_document(line: int, script: Script) -> str:
+    """The one that a key of the same document of YAML names, `huggingFace:` with `repo: org/name` above the arguments;
+    "" where none does, or several name others."""
+    if not 0 < line <= len(script.lines) or not script.lines[line - 1].startswith((" ", "-", "\t")):
+        return ""
+    script.budget.work(2 * _FARTHEST, "the text around its engine commands")
+    above = script.lines[max(0, line - 1 - _FARTHEST) : line - 1][::-1]
+    found: dict[str, str] = {}
+    for lines in (above, script.lines[line : line + _FARTHEST]):
+        for text in lines:
+            if _ENDS.match(text[:_LONGEST]):
+                break
+            match = _KEY.match(text[:_LONGEST])
+            if match is None or re.sub(r"[-_]", "", match["key"]).casefold() not in _OF_MODEL:
+                continue
+            repository = _REPOSITORY.fullmatch(match["value"])
+            if repository is not None and not any(image.match(repository["name"]) for image, _ in OF_ENGINE):
+                found[repository["name"].casefold()] = repository["name"]
     return next(iter(found.values())) if len(found) == 1 else ""
 
 

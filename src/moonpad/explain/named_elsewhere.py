@@ -13,7 +13,7 @@ from moonpad.engines.base import Reading
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Script
 from moonpad.explain.documents.spoken_models import spoken_models
-from moonpad.explain.keyed_models import repository_beside
+from moonpad.explain.keyed_models import repository_beside, repository_of_document
 from moonpad.explain.model_detection import is_named_apart, says_nothing
 
 _LONGEST: Final = 2000
@@ -27,9 +27,12 @@ _PLAIN: Final = re.compile(r"[^a-z0-9]")
 _SHORTEST: Final = 4
 
 
-def named_elsewhere(first: Reading, script: Script) -> str:
-    """A repository or a name that is known to be of another family; "" where nothing names one."""
+def named_elsewhere(first: Reading, script: Script, line: int) -> str:
+    """A repository or a name that is known to be of another family, or for options without a model, on that `line`,
+    what a key beside them names; "" where nothing names one."""
     written = first.model
+    if not written:
+        return repository_of_document(line, script)
     if not written or find_model(written) is not None:
         return ""
     if says_nothing(written) and _is_of_others(first.served_name) and "/" in first.served_name:

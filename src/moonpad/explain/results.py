@@ -25,6 +25,9 @@ NONE_GIVEN: Final = "none is given"
 """The beginning of what is said of the number of devices where the command says none."""
 
 
+_GROUP: Final = frozenset({"--tp", "--tp-size", "--tp_size", "--tensor-parallel-size"})
+
+
 class Edit(Struct, frozen=True):
     """In the arguments of one command `length` words from `at` on become `words`.
 
@@ -222,9 +225,23 @@ class Judged(Struct, frozen=True):
         if self.unknown.isdisjoint(field_names(Layout)):
             ways = self.prefill_ways
             whole = replace(self.layout, ep=self.layout.ep * ways) if self.layout.ep > 1 else self.layout
-            return " ".join([whole.words, *([f"PCP{ways}"] if ways > 1 else [])])
+            shared = self._group_of_attention
+            of_attention = [f"(attention, within TP{shared})"] if shared else []
+            return " ".join([whole.words, *([f"PCP{ways}"] if ways > 1 else []), *of_attention])
         known = {name: size for name, size in as_dict(self.layout).items() if name not in self.unknown and size > 1}
         return " ".join([*(f"{name.upper()}{size}" for name, size in known.items()), "layout not known"])
+
+    @property
+    def _group_of_attention(self) -> int:
+        """The tensor parallel group as it is written, within which an engine splits attention alone into data parallel
+        ranks, `--tp-size 8 --dp-size 8 --enable-dp-attention`; 0 where there is no such."""
+        if self.layout is None or self.layout.dp == 1:
+            return 0
+        words = [word.text for word in self.sources[0].argv] if self.sources else []
+        given = [after for word, after in pairwise(words) if word in _GROUP]
+        given += [word.partition("=")[2] for word in words if word.partition("=")[0] in _GROUP and "=" in word]
+        written = int(given[-1]) if given and given[-1].isdecimal() and len(given[-1]) < 5 else 0
+        return written if written == self.layout.tp * self.layout.dp > self.layout.tp else 0
 
     @property
     def prefill_ways(self) -> int:

@@ -84,3 +84,9 @@ def test_a_part_of_a_proxys_file_in_a_thread() -> None:
     part = '  "Qwen3-30B":\n    proxy: "http://10.0.0.1:9999"\n    cmd: |\n      /opt/llama-server\n      --port 9999\n'
     text = f"It is so.\n\nedit:\n\nmore words\n\n# server:\n```\n{part}      --ctx-size 40960\n      -ngl 0\n```\n"
     assert read_script(text).problems == ()
+
+
+def test_a_command_of_llama_swap_without_its_file() -> None:
+    text = "{} logs:\n\nCommand is:\n\n/opt/llama-server\n      --model /m/a.gguf\n      -fa on --port 8081\n"
+    codes = [{each.code for each in read_script(text.format(name)).problems} for name in ("llama-swap", "My")]
+    assert codes == [set(), {"missing-backslash"}]

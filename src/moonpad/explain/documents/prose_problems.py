@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Problem, Script
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.values.records import replace
 
 _OF_SHELL: Final = frozenset({"syntax", "unclosed"})
@@ -35,6 +36,9 @@ _APOSTROPHE: Final = re.compile(r"[A-Za-z]'[a-z]{1,2}\b")
 """`models's`, `doesn't`: within a word of a sentence."""
 _LOST: Final = "missing-backslash"
 _NO_YAML: Final = "yaml"
+_HIDDEN: Final = "invisible-character"
+_SWAP: Final = re.compile(r"\bllama[ -]?swap\b", re.IGNORECASE)
+_SERVER_LINE: Final = re.compile(r"[ \t]*(?:\S{0,200}/)?llama-server[ \t]*|[ \t]*--?[A-Za-z].*")
 _TOP_KEY: Final = re.compile(r"[\w.\"'/-]+[ \t]*:(?:[ \t]|$)")
 _ANSWERED: Final = ("<", "{", "[")
 _SENTENCE_ENDS: Final = re.compile(r"[A-Za-z]+(?:(?:[ ][\w'’,-]{1,40}){2,40}[?!.:]|[ ][A-Za-z]{3,20}:)[ \t]*$")
@@ -103,7 +107,8 @@ def _of_commands_alone(problems: Sequence[Problem], lines: Sequence[str], comman
     if not problems:
         return []
     of_shell = [problem for problem in problems if problem.code in _OF_SHELL or problem.code == _LOST]
-    own = _lines_of(commands) if of_shell else frozenset()
+    hidden = [problem for problem in problems if problem.code == _HIDDEN]
+    own = _lines_of(commands) if of_shell or hidden else frozenset()
     listed = _lines_of_lists(commands, lines) if of_shell else frozenset()
     return [
         problem
@@ -112,6 +117,8 @@ def _of_commands_alone(problems: Sequence[Problem], lines: Sequence[str], comman
         if problem.code != _NO_YAML or not _is_beside_yaml(problem, lines)
         if problem.line in own or not _is_of_a_sentence(problem, lines)
         if not _is_note(problem, lines)
+        if problem.code != _HIDDEN or not _is_no_command(problem, lines, own)
+        if problem.code != _LOST or not _is_of_swap(problem, lines)
         if problem.code not in _OF_SHELL
         or not (
             _is_prose(problem, lines) or _is_no_command(problem, lines, own) or _is_behind(problem, lines, commands)
@@ -139,6 +146,12 @@ def _is_of_a_sentence(problem: Problem, lines: Sequence[str]) -> bool:
     if problem.code == _LOST:
         return _SENTENCE_ENDS.search(line) is not None and _OPTION.search(line) is None
     return problem.code == "unclosed" and _ARROW.search(line, max(0, problem.column - 1)) is not None
+
+
+def _is_of_swap(problem: Problem, lines: Sequence[str]) -> bool:
+    """Whether it is the command of a proxy's file, which a person shows alone: llama-swap joins its lines."""
+    line = lines[problem.line - 1][:2_000] if 1 <= problem.line <= len(lines) else ""
+    return _SERVER_LINE.fullmatch(line) is not None and is_in_lines(_SWAP, lines, 2_000)
 
 
 def _is_note(problem: Problem, lines: Sequence[str]) -> bool:

@@ -26,6 +26,11 @@ _NOT_THERE: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"(?:#|\bpull/|\bPR[ #-]{0,2})(\d{3,6})\b")
 _FETCHED: Final = re.compile(r"\bpull/(\d{3,6})(?:\.patch|\.diff|/head\b)")
+_CALLED_MEND: Final = re.compile(
+    r"\b(?:fix(?:ed|es)?|mend(?:ed|s)?|resolve[sd]?|solve[sd]|address(?:ed|es)?)\b[^.;|]{0,30}?"
+    r"(?:#|PR[ #]?|https://github\.com/[\w.-]{1,60}/[\w.-]{1,60}/pull/)(?P<number>\d{3,6})\b",
+    re.IGNORECASE,
+)
 _LONGEST: Final = 2_000
 _MOST: Final = 40
 
@@ -34,6 +39,13 @@ _MOST: Final = 40
 def changes_told(lines: tuple[str, ...]) -> frozenset[str]:
     """The numbers of pull requests that are put in."""
     return frozenset(_numbers(lines))
+
+
+@lru_cache(maxsize=4)
+def changes_named(lines: tuple[str, ...]) -> frozenset[str]:
+    """The numbers of pull requests that a line calls the mend, `Fix PR: https://…/pull/29036`, `fixed by #29036`."""
+    texts = (line[:_LONGEST] for line in lines if "pull/" in line or "#" in line or "PR" in line)
+    return frozenset(match["number"] for text in texts for match in _CALLED_MEND.finditer(text))
 
 
 def _numbers(lines: tuple[str, ...]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from moonpad.engines import gguf_types
 from moonpad.engines.host_expert_names import OLD_PROGRAMS
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.models.latent_cache import latent_of_plain
 from moonpad.explain.checks.models.tensor_lists import blanks_in_lists
 from moonpad.explain.checks.models.tensor_orders import pattern_never_asked
 from moonpad.explain.checks.releases.format_plugins import format_of_plugin
@@ -178,4 +179,5 @@ GGUF_CHECKS: Final = (
     blanks_in_lists,
     pattern_never_asked,
     format_of_plugin,
+    latent_of_plain,
 )

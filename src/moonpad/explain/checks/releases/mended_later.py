@@ -70,7 +70,7 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.documents.spoken_ranks import says_it_runs
-from moonpad.explain.documents.told_mends import changes_told
+from moonpad.explain.documents.told_mends import changes_named, changes_told
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.target_detection import asked_least
 from moonpad.values.finding import Code, Severity
@@ -147,7 +147,8 @@ def mended_later(case: Case) -> Iterator[Remark]:
     errors = error_pairs(case.script) if met else frozenset()
     words = told_words(case.script) if met else frozenset()
     case.script.budget.work(len(met) if words else 0, "what later releases mended")
-    told = {id(row) for row in met if _as_told(row, case.engine.name, words, errors)}
+    by_number = changes_named(tuple(case.script.lines)) if met else frozenset()
+    told = {id(row) for row in met if str(row.pull) in by_number or _as_told(row, case.engine.name, words, errors)}
     then = next_release_then(case) if met else ""
     told -= {id(row) for row in met if _came_after(row, then, case.engine.name) and shared_pairs(row.fault, errors) < 2}
     symbols = symbol_pairs(case.script) if errors else frozenset()
