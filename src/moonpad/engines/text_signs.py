@@ -7,6 +7,10 @@ from typing import Final
 
 SERVER_STARTS: Final = ("vllm serve", "sglang serve", "trtllm-serve", "llama-server")
 """The words of a command by which pages start a server."""
+JOINING_PROXY: Final = re.compile(r"\bllama[ -]?swap\b", re.IGNORECASE)
+"""A proxy that starts servers by itself, and joins the lines of a command in its file."""
+LINE_OF_PROXY: Final = re.compile(r"[ \t]*(?:\S{0,200}/)?llama-server[ \t]*|[ \t]*--?[A-Za-z].*")
+"""A line of such a command, without a backslash."""
 OF_NPUS: Final = ("ASCEND_", "HCCL_", "VLLM_ASCEND_", "SGLANG_NPU_")
 """The beginnings of variables that are read where an engine runs on NPUs."""
 ALSO_OF_GAUDI: Final = ("HCCL_",)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from moonpad.engines import ENGINES
+from moonpad.engines.text_signs import JOINING_PROXY, LINE_OF_PROXY
 from moonpad.explain.commands import Command, Problem, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.values.records import replace
@@ -37,8 +38,6 @@ _APOSTROPHE: Final = re.compile(r"[A-Za-z]'[a-z]{1,2}\b")
 _LOST: Final = "missing-backslash"
 _NO_YAML: Final = "yaml"
 _HIDDEN: Final = "invisible-character"
-_SWAP: Final = re.compile(r"\bllama[ -]?swap\b", re.IGNORECASE)
-_SERVER_LINE: Final = re.compile(r"[ \t]*(?:\S{0,200}/)?llama-server[ \t]*|[ \t]*--?[A-Za-z].*")
 _TOP_KEY: Final = re.compile(r"[\w.\"'/-]+[ \t]*:(?:[ \t]|$)")
 _ANSWERED: Final = ("<", "{", "[")
 _SENTENCE_ENDS: Final = re.compile(r"[A-Za-z]+(?:(?:[ ][\w'’,-]{1,40}){2,40}[?!.:]|[ ][A-Za-z]{3,20}:)[ \t]*$")
@@ -151,7 +150,7 @@ def _is_of_a_sentence(problem: Problem, lines: Sequence[str]) -> bool:
 def _is_of_swap(problem: Problem, lines: Sequence[str]) -> bool:
     """Whether it is the command of a proxy's file, which a person shows alone: llama-swap joins its lines."""
     line = lines[problem.line - 1][:2_000] if 1 <= problem.line <= len(lines) else ""
-    return _SERVER_LINE.fullmatch(line) is not None and is_in_lines(_SWAP, lines, 2_000)
+    return LINE_OF_PROXY.fullmatch(line) is not None and is_in_lines(JOINING_PROXY, lines, 2_000)
 
 
 def _is_note(problem: Problem, lines: Sequence[str]) -> bool:
