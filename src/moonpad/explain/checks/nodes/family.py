@@ -36,7 +36,7 @@ from moonpad.explain.checks.nodes.ray_nodes import kept_on_one_node
 from moonpad.explain.checks.nodes.ray_ranks import ranks_kept_from_ray
 from moonpad.explain.checks.nodes.reach_checks import loopback_in_container, quantization_name, unreachable
 from moonpad.explain.checks.nodes.same_rank import no_first_rank, rank_of_another
-from moonpad.explain.checks.nodes.serving_script import serving_script
+from moonpad.explain.checks.nodes.serving_script import folder_of_script, serving_script
 from moonpad.explain.checks.nodes.shown_devices import shown_devices
 from moonpad.explain.checks.nodes.side_by_side import one_bootstrap_port, one_port, one_set_of_devices, one_side_channel
 from moonpad.explain.checks.nodes.slurm_jobs import (
@@ -75,6 +75,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     target_not_built,
     profiled_forks,
     serving_script,
+    folder_of_script,
     ray_joins,
     environment_of_ray,
     fewer_in_cluster,

@@ -12,8 +12,14 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server, numbered
 from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import since
 
 _CALL: Final = re.compile(r"multi-node-serving\.sh[ \t]+(?P<sub>[A-Za-z][\w-]*)(?P<rest>[^;&|\n]*)")
+_FOLDER: Final = re.compile(r"/vllm-workspace/examples/(?P<folder>online_serving|ray_serving)/multi-node-serving\.sh\b")
+_BEFORE: Final = "online_serving"
+_NOW: Final = "ray_serving"
+_MOVED_IN: Final = "0.21.0"
+"""By the source archives of 0.20.0 and 0.21.0."""
 _NEEDS: Final = {"leader": "--ray_cluster_size", "worker": "--ray_address"}
 _COMMENT: Final = re.compile(r"\s*(?:#|//)")
 _SIZE: Final = re.compile(r"[ \t]+size:[ \t]*(?P<size>\d{1,3})[ \t]*(?:#.*)?")
@@ -42,6 +48,38 @@ def serving_script(case: Case) -> Iterator[Remark]:
             remark = make_remark(Severity.WARNING, found[0], found[1], f"{where}: {found[2]}", found[3])
             yield Remark(remark.finding, command=None)
             return
+
+
+def folder_of_script(case: Case) -> Iterator[Remark]:
+    """It has moved: bash reports that there is no such file and goes on, and the server finds no cluster."""
+    if case.base != ENGINE or not is_first_server(case.commands, case.script) or _is_laid_over(case):
+        return
+    for number, text in numbered(case.script, 1, len(case.script.lines)):
+        call = None if _COMMENT.match(text) else _FOLDER.search(text)
+        if call is None:
+            continue
+        moved = not case.version or since(case.version, _MOVED_IN)
+        if moved is (call["folder"] == _NOW):
+            return
+        place = f"{_NOW if moved else _BEFORE}/"
+        message = f"{case.script.where(number)}: from {_MOVED_IN} on the image has this script in {_NOW}/, before in "
+        message += f"{_BEFORE}/: where it is not there, no cluster comes up (No such file or directory)"
+        named = case.version and not case.earliest
+        severity = Severity.WARNING if named or _is_newest(case) else Severity.NOTE
+        remedy = f"write /vllm-workspace/examples/{place}multi-node-serving.sh"
+        remark = make_remark(severity, Code.INVALID_VALUE, "multi-node-serving.sh", message, remedy)
+        yield Remark(remark.finding, command=None)
+        return
+
+
+def _is_newest(case: Case) -> bool:
+    image = case.commands[0].container.image if case.commands[0].container is not None else None
+    return image is not None and image.text.strip("'\"").endswith((":latest", ":nightly"))
+
+
+def _is_laid_over(case: Case) -> bool:
+    """Whether the script is mounted or written by the text itself."""
+    return any("multi-node-serving" in name for name in (*case.script.files, *case.script.stand_ins))
 
 
 def _problem(sub: str, rest: str, sizes: set[str], text: str, below: str) -> tuple[Code, str, str, str] | None:
