@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
 from moonpad.explain.commands import Piece, Problem, Word
@@ -52,7 +53,7 @@ class InputText:
         self.clean: str = text.translate(_CONTROL)
         self._starts = [0, *(match.end() for match in re.finditer("\n", self.clean))]
 
-    @property
+    @cached_property
     def lines(self) -> tuple[str, ...]:
         return tuple(self.clean.replace(IGNORED, " ").split("\n"))
 
