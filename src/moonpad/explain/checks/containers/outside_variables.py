@@ -53,7 +53,7 @@ def variables_outside(case: Case) -> Iterator[Remark]:
         outside |= {name: number for name in read if name not in command.env}
     whole = "\n".join(line[:_LONGEST] for line in script.lines)
     script.budget.work(len(whole) // 8 * len(outside), "its containers")
-    lost = {name: at for name, at in outside.items() if len(re.findall(rf"(?<!\w){name}(?!\w)", whole)) == 1}
+    lost = {name: at for name, at in outside.items() if len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", whole)) == 1}
     if not lost:
         return
     shown = ", ".join(list(lost)[:_SHOWN]) + (f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else "")

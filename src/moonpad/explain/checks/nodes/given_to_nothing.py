@@ -53,5 +53,5 @@ def given_to_nothing(case: Case) -> Iterator[Remark]:
 
 def _is_only_shown(name: str, at: int, lines: Sequence[str]) -> bool:
     """Whether nothing but lines that print it, and the one that sets it, speak of it."""
-    used = re.compile(rf"(?<!\w){name}(?!\w)")
+    used = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     return all(number == at or _SHOWS.match(text) or not used.search(text) for number, text in enumerate(lines))

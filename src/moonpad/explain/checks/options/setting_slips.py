@@ -141,6 +141,7 @@ def is_used(case: Case, name: str) -> bool:
     """Whether the text uses the variable elsewhere than where it sets it, or the controller of its object does."""
     if name in names.READ_BY_ITS_TEMPLATES and is_in_lines(_LLM_SERVICE, case.script.lines, _LONGEST):
         return True
+    name = re.escape(name)  # that of an image or a manifest may be anything
     used = re.compile(
         rf"\$[{{(]?{name}\b|[\[(][ ]?[\"']{name}[\"']|\benv\.{name}\b|%{name}%|\{{\{{-?[ ]*{name}\b|printenv {name}\b"
     )
