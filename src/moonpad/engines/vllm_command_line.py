@@ -77,8 +77,8 @@ VLLM_ASCEND: Final = replace(
         environment=("HCCL_", "ASCEND_"),
         image="ascend",
         spoken=(
-            r"(?a:(?i:\bascend|昇腾)|(?<![\w.])910(?i:[abc])[1-4]?(?![\w.])|\bAtlas[ -]?[389]00|NPURayWorker|torch[-_]npu"
-            r"|npu-smi|(?i:mindie[-_]turbo)|\bNPUs?\b|davinci[0-9]|\bHCCL\b|\bCANN(?![A-Za-z])"
+            r"(?a:(?i:\bascend|昇腾)|(?<![\w.])910(?i:[abc])[1-4]?(?![\w.])|\bAtlas[ -]?[389]00"
+            r"|NPURayWorker|torch[-_]npu|npu-smi|(?i:mindie[-_]turbo)|\bNPUs?\b|davinci[0-9]|\bHCCL\b|\bCANN(?![A-Za-z])"
             r"|(?<![\w.-])(?:[389]00[ITV]|900)[ -]?A[23]\b)"
         ),
         options=(

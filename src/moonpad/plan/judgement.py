@@ -145,6 +145,8 @@ def _outside(configuration: Configuration, memory: Memory) -> Iterator[Finding]:
         f"{outside.probability:.0%}"
     )
     given_up = (1 - fraction * limits_of(configuration).scale) * memory.device_bytes - outside.left_bytes
-    lower = fraction > 0 and memory.kv_bytes.high > given_up  # with less, the weights have to find room too
-    remedy = f"set {name} = {fraction:g} or less" if lower else "use devices with more memory"
+    lower = fraction > 0 and memory.kv_bytes.value > given_up  # with less, the weights have to find room too
+    tokens = limits_of(configuration).max_num_batched_tokens // 2
+    smaller = f"set max_num_batched_tokens = {tokens} or less, or use devices with more memory"
+    remedy = f"set {name} = {fraction:g} or less" if lower else smaller
     yield Finding(Severity.WARNING, Code.TIGHT, name, message, remedy)
