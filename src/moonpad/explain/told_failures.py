@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from moonpad.catalog.options import values_of, versions
+from moonpad.catalog.options import option_set, values_of, versions
 from moonpad.engines import ENGINES
 from moonpad.explain.checks.releases.error_agreement import error_pairs, pairs_of, shared_pairs, shares_particulars
 from moonpad.explain.commands import ErrorLine, Script
@@ -17,6 +17,7 @@ from moonpad.explain.documents.loading_memory import LOADING
 from moonpad.explain.documents.own_mends import own_mend
 from moonpad.explain.documents.pasted_failures import NO_CAUSE, STOPPED
 from moonpad.explain.documents.told_ends import TOLD
+from moonpad.explain.programs import is_server
 from moonpad.explain.results import Judged, Remark
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
@@ -38,6 +39,7 @@ _COMMON_CLASSES: Final = re.compile(
 """Classes that say nothing of the fault."""
 _TAKE_OUT: Final = "take it out of the command"
 """The remedy of a known failure, where no more is known of the option."""
+_READ_AGAIN: Final = "moonpad explain reads the command line, and says what the release calls it"
 _OF_LAUNCHER: Final = (
     "{} is nowhere in this text: what starts the engine adds it, so tell that not to, or take a release that has it"
 )
@@ -58,6 +60,7 @@ _NAME: Final = re.compile(
 source."""
 _OF_BLOCKS: Final = ", no multiple of the FP8 block of "
 _COPIED: Final = "a config.json that is copied from the FP8 weights still says fp8"
+_UNKNOWN: Final = re.compile(r"does not know (?P<flag>--?[A-Za-z][\w-]*)")
 _SHARE: Final = re.compile(r"set --[a-z-]+ 0\.\d+ or less")
 _OF_NAMES: Final = frozenset(
     {Code.RENAMED_FLAG, Code.REMOVED_FLAG, Code.PREFIX_FLAG, Code.DEAD_ENV, Code.REDUNDANT_FLAG}
@@ -322,6 +325,13 @@ def _uncut(flag: str, script: Script) -> str:
     return longer[0] if flag not in texts and len(longer) == 1 else flag
 
 
+def _is_known_now(flag: str, script: Script) -> bool:
+    """Whether the newest release of a program of the text has the option that another one refused."""
+    programs = {command.program for command in script.commands if is_server(command.program)}
+    sets = (option_set(program) for program in sorted(programs))
+    return any(options is not None and options.named(flag) is not None for options in sets)
+
+
 def _with_remedies(failure: Remark, told: Iterable[Remark], script: Script) -> Remark:
     """What the parser refused has a finding of its own, with what to write instead."""
     finding = failure.finding
@@ -344,12 +354,16 @@ def _with_remedies(failure: Remark, told: Iterable[Remark], script: Script) -> R
         return replace(failure, finding=replace(finding, remedy=less))
     if (later := _release_with_choice(finding)) is not None:
         return replace(failure, finding=replace(finding, remedy=later))
-    if finding.remedy != _TAKE_OUT:
+    unknown = _UNKNOWN.search(finding.message)
+    newer = unknown is not None and _is_known_now(unknown["flag"], script)
+    if finding.remedy != _TAKE_OUT and not (newer and finding.remedy == _READ_AGAIN):
         return failure
     refused = finding.message.split()
     named = [_uncut(word, script) for word in refused if re.match(r"--[a-z]", word)]
     own = [remark.finding for remark in told if remark.mends and remark.finding.where in (*refused, *named)]
     words = dict.fromkeys(f"{one.remedy[:1].lower()}{one.remedy[1:].rstrip('.')}" for one in own if one.remedy)
+    if not words and unknown is not None and newer:
+        words = {f"take a newer build or release, which has {unknown['flag']}; or leave it out": None}
     if not words and len(named) == 1:
         words = {f"leave {named[0]} out" if _is_given(named[0], script) else _OF_LAUNCHER.format(named[0]): None}
     return replace(failure, finding=replace(finding, remedy="; ".join(words))) if words else failure

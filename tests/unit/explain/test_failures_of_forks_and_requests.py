@@ -42,3 +42,10 @@ def test_a_prompt_that_is_longer_than_the_context() -> None:
     error += "The decoder prompt (length 15329) is longer than the maximum model length of 8192.'}"
     text = f"I start it so:\n\n```\nvllm serve Qwen/Qwen2-VL-2B-Instruct --max-model-len 8192\n```\n\n{error}\n"
     assert "longer than the context of 8192 tokens" in messages(text)
+
+
+@pytest.mark.parametrize(("flag", "newer"), [("-hf", True), ("--no-such-option", False)])
+def test_an_option_that_a_newer_build_has(flag: str, newer: bool) -> None:
+    text = f"```\nllama-server {flag} a/b-GGUF --port 8012\nerror: invalid argument: {flag}\n```\n"
+    remedies = [each.remedy for judged in ask(text) for each in judged.findings if "does not know" in each.message]
+    assert any("take a newer build" in remedy for remedy in remedies) is newer

@@ -179,7 +179,7 @@ def test_a_schema_starts_nothing() -> None:
         (TABLE.replace("#### B200", "#### H200"), '--attention-backend does not take "trtllm_mla"'),
         (PAIRS.replace("# Ascend\n", "").replace("One half alone", "With it"), "prefill sends by nixl"),
         (COMPOSE.replace("0,1}", "0}"), "2 ranks"),
-        (ASKED.replace("exit 1", "echo 1"), "needs a value"),
+        (ASKED.replace('"${MODEL:-}"', '""').replace("exit 1", "echo 1"), "needs a value"),
         ("pip install vllm==0.32.0\nvllm serve a/b --device cuda\n", "several options begin so"),
         ("vllm serve Qwen/Qwen2.5-72B-Instruct -tp 4 --max-model-len 131072\n", "32768 positions"),
         ("pip install vllm==0.20.0\nvllm serve a/b --prefix-caching-hash-algo sha256_cbor_64bit\n", "does not take"),
