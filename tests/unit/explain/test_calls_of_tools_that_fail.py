@@ -48,3 +48,26 @@ def test_a_parser_of_another_family() -> None:
     text = TEXT.format("It starts", "zai-org/GLM-4-9B-0414", "--enable-auto-tool-choice --tool-call-parser pythonic")
     (judged,) = ask(text)
     assert any("is not the parser of GLM-4-9B-0414" in each.message for each in judged.findings)
+
+
+@pytest.mark.parametrize(
+    ("model", "parser", "foreign"),
+    [
+        ("google/gemma-4-31B-it", "hermes", True),
+        ("google/gemma-4-31B-it", "gemma4", False),
+        ("google/gemma-3-27b-it", "pythonic", False),
+    ],
+)
+def test_parsers_of_gemma(model: str, parser: str, foreign: bool) -> None:
+    (judged,) = ask(TEXT.format("Serve it", model, f"--enable-auto-tool-choice --tool-call-parser {parser}"))
+    assert any("is not the parser of" in each.message for each in judged.findings) is foreign
+
+
+def test_thoughts_that_are_asked_for_of_another_model() -> None:
+    """`enable_thinking` in a page on several models is not that of DeepSeek-V3.1."""
+    v31 = "vllm serve deepseek-ai/DeepSeek-V3.1 -tp 8 --reasoning-parser deepseek_r1"
+    other = "vllm serve Qwen/Qwen3-32B --reasoning-parser qwen3"
+    asked = '"chat_template_kwargs": {"enable_thinking": True}'
+    text = f"# Servers\n\n```\n{v31}\n```\n\n```\n{other}\n```\n\n```python\n{asked}\n```\n"
+    told = [each.message for judged in ask(text) for each in judged.findings if "thinks only where" in each.message]
+    assert len(told) == 1

@@ -10,6 +10,8 @@ from moonpad.catalog.cached_names import repository_of
 from moonpad.catalog.options import values_of, versions
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.grouping import model_of
+from moonpad.explain.programs import is_server
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -21,6 +23,8 @@ _BEGINS_IN_THOUGHTS: Final = re.compile(r"deepseek[-_]r1", re.IGNORECASE)
 _FOR_BOTH: Final = ("deepseek_v3", "deepseek-v3")
 """The names that engines have for the parser that looks whether thoughts were asked for."""
 _ASKED: Final = re.compile(r"thinking[\"'\\]{0,4}[ ]?[:=][ ]?[\"'\\]{0,4}true", re.IGNORECASE)
+_ASKED_OF_IT: Final = re.compile(rf"(?<![A-Za-z_]){_ASKED.pattern}", re.IGNORECASE)
+"""`enable_thinking` is the key of other models."""
 _LONGEST: Final = 1000
 
 
@@ -34,7 +38,8 @@ def parser_of_hybrid(case: Case) -> Iterator[Remark]:
         if place is None or not _BEGINS_IN_THOUGHTS.fullmatch(given) or not _THINKS_WHEN_ASKED.search(name):
             continue
         case.script.budget.once("requests with thoughts", len(case.script.lines), "the text around its engine commands")
-        if is_in_lines(_ASKED, case.script.lines, _LONGEST):
+        asked = _ASKED_OF_IT if _serves_others(case) else _ASKED
+        if is_in_lines(asked, case.script.lines, _LONGEST):
             return
         dest = flag.removeprefix("--").replace("-", "_")
         right = _for_both(case.engine.program, case.version, dest)
@@ -51,6 +56,12 @@ def parser_of_hybrid(case: Case) -> Iterator[Remark]:
             edits = [Edit(place.index, place.length, (f"{place.written}={right}",))]
         remark = make_remark(Severity.WARNING, Code.CONFLICT, flag, message, remedy, at=place.index, edits=edits)
         yield replace(remark, command=number)
+
+
+def _serves_others(case: Case) -> bool:
+    """Whether the text starts servers of models that think when they are not asked, too."""
+    models = (model_of(each) or "" for each in case.script.commands if is_server(each.program))
+    return any(model and not _THINKS_WHEN_ASKED.search(model) for model in models)
 
 
 def _for_both(program: str, version: str, dest: str) -> str:

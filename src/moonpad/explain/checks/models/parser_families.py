@@ -90,8 +90,10 @@ FAMILIES: Final = (
         "hermes qwen25",
         "qwen3_coder qwen3_xml",
     ),
+    # https://docs.vllm.ai/en/latest/features/tool_calling.html: gemma4 alone reads its calls.
+    _family(r"gemma[-_ ]?4(?![0-9])", "gemma", "", "gemma4"),
     _family(
-        r"llama[-_ ]?[1-4]|mi[sx]tral|gemma",
+        r"llama[-_ ]?[1-4]|mi[sx]tral|gemma(?![-_ ]?4(?![0-9]))",
         "*",
         foreign=f"{_V3} {_V31} {_V32} {_V4} openai gpt-oss glm45 glm47 glm4_moe minimax minimax_m2 minimax-m2",
     ),
