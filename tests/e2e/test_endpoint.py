@@ -203,7 +203,8 @@ def test_verify_by_url_finds_a_wrong_name(served: Served) -> None:
 
 
 def test_bench_counts(served: Served) -> None:
-    """What the client counted is what the server says that it generated."""
+    """What the client counted is what the server says that it generated. Of so many tokens not all come at once, on a
+    busy machine too."""
     done = served.moonpad(
         "bench",
         str(served.spec),
@@ -214,7 +215,7 @@ def test_bench_counts(served: Served) -> None:
         "--input-tokens",
         "64",
         "--output-tokens",
-        "16",
+        "64",
         "--ignore-eos",
         "--temperature",
         "0",
@@ -223,7 +224,7 @@ def test_bench_counts(served: Served) -> None:
     )
     assert done.code == 0, done.stdout + done.stderr
     result = done.json
-    assert (result["completed"], result["total_output_tokens"]) == (8, 8 * 16)
+    assert (result["completed"], result["total_output_tokens"]) == (8, 8 * 64)
     assert result["mean_ttft_ms"] > 0
     assert result["mean_tpot_ms"] > 0
 

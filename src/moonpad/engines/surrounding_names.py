@@ -209,3 +209,9 @@ CHOOSE_DEVICES: Final = (
     "ASCEND_RT_VISIBLE_DEVICES",
 )
 """Variables that leave a process some of the machine's devices."""
+EXAMPLES_OF_IMAGE: Final = "/vllm-workspace/examples/"
+"""Where vLLM's image has its examples."""
+FOLDER_OF_SCRIPT: Final = re.compile(
+    rf"{EXAMPLES_OF_IMAGE}(?P<folder>online_serving|ray_serving)/multi-node-serving\.sh\b"
+)
+"""The script that joins machines into a Ray cluster."""

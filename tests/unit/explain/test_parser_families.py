@@ -56,7 +56,7 @@ def test_is_of_another_family(command: str, right: str) -> None:
         f"vllm serve deepseek-ai/DeepSeek-V3 {AUTO} --tool-call-parser hermes --chat-template /t/hermes.jinja",
         f"vllm serve deepseek-ai/DeepSeek-R1-Distill-Qwen-32B {AUTO} --tool-call-parser hermes",
         f"vllm serve deepseek-ai/DeepSeek-R1-0528-Qwen3-8B {AUTO} --tool-call-parser hermes",
-        f"vllm serve zai-org/GLM-4-9B-0414 {AUTO} --tool-call-parser pythonic",
+        f"vllm serve Team-ACE/ToolACE-8B {AUTO} --tool-call-parser pythonic",
         f"vllm serve /model {AUTO} --tool-call-parser hermes",
         f"vllm serve $MODEL {AUTO} --tool-call-parser hermes",
         f"vllm serve meta-llama/Llama-3.1-70B-Instruct {AUTO} --tool-call-parser hermes",

@@ -29,3 +29,7 @@ def test_a_variable_behind_the_program(words: str, severity: Severity) -> None:
 @pytest.mark.parametrize("words", ["--enable-lora --lora-modules a=/x MY_NAME=/y", "--served-model-name A_B kimi"])
 def test_values_that_are_meant(words: str) -> None:
     assert told(words) == []
+
+
+def test_an_option_without_its_values() -> None:
+    assert told("--served-model-name --port 8001") == []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE as ENGINE
-from moonpad.engines.surrounding_names import SERVES_NEXT
+from moonpad.engines.surrounding_names import EXAMPLES_OF_IMAGE, FOLDER_OF_SCRIPT, SERVES_NEXT
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server, numbered
@@ -15,7 +15,6 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
 
 _CALL: Final = re.compile(r"multi-node-serving\.sh[ \t]+(?P<sub>[A-Za-z][\w-]*)(?P<rest>[^;&|\n]*)")
-_FOLDER: Final = re.compile(r"/vllm-workspace/examples/(?P<folder>online_serving|ray_serving)/multi-node-serving\.sh\b")
 _BEFORE: Final = "online_serving"
 _NOW: Final = "ray_serving"
 _MOVED_IN: Final = "0.21.0"
@@ -55,7 +54,7 @@ def folder_of_script(case: Case) -> Iterator[Remark]:
     if case.base != ENGINE or not is_first_server(case.commands, case.script) or _is_laid_over(case):
         return
     for number, text in numbered(case.script, 1, len(case.script.lines)):
-        call = None if _COMMENT.match(text) else _FOLDER.search(text)
+        call = None if _COMMENT.match(text) else FOLDER_OF_SCRIPT.search(text)
         if call is None:
             continue
         moved = not case.version or since(case.version, _MOVED_IN)
@@ -66,7 +65,7 @@ def folder_of_script(case: Case) -> Iterator[Remark]:
         message += f"{_BEFORE}/: where it is not there, no cluster comes up (No such file or directory)"
         named = case.version and not case.earliest
         severity = Severity.WARNING if named or _is_newest(case) else Severity.NOTE
-        remedy = f"write /vllm-workspace/examples/{place}multi-node-serving.sh"
+        remedy = f"write {EXAMPLES_OF_IMAGE}{place}multi-node-serving.sh"
         remark = make_remark(severity, Code.INVALID_VALUE, "multi-node-serving.sh", message, remedy)
         yield Remark(remark.finding, command=None)
         return

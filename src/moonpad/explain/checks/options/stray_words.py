@@ -191,7 +191,8 @@ def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remar
     listed = {
         at: option.written
         for option in reading.parsed.occurrences
-        if isinstance(option.value, tuple) and "=" not in option.value[0]  # `--lora-modules MY_NAME=/folder`
+        # Not of `--lora-modules MY_NAME=/folder`.
+        if isinstance(option.value, tuple) and option.value and "=" not in option.value[0]
         for at in range(option.index + 2, option.index + option.length)
     }
     for at, word in enumerate(command.argv):
