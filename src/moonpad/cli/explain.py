@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from moonpad.values.checkpoint import Checkpoint
     from moonpad.values.cluster import Cluster
 
-MAX_BYTES = 1_000_000
 _BESIDE_RAM = "RTX4090"
 """An example of a device beside which most of a model is in RAM."""
 _EXAMPLE = re.compile(r"--on (\d+x[\w-]+)")
@@ -55,12 +54,12 @@ def explain(
     command
         The command, behind `--`.
     file
-        Any file that starts an engine: a shell script, a Python program, a compose file, objects of Kubernetes (also as
-        kubectl get or describe print them), values of Helm, a recipe, a Dockerfile, a unit of systemd, a task of
+        Any file that starts an engine: a shell script, a Python program, a compose file, objects of Kubernetes (also
+        as kubectl get or describe print them), values of Helm, a recipe, a Dockerfile, a unit of systemd, a task of
         SkyPilot or dstack, what docker inspect prints, a copy of /proc/PID/cmdline, the log of a start, or a document
-        with any of these in it; `-` is the standard input. At most 1 MB; a pipe, also of <(COMMAND), must end within
-        10 s. Several files are pieces of one deployment: node-0/run.sh node-1/run.sh, a Deployment and its ConfigMap,
-        or a command and its --config file. One that is not given is looked for beside the script.
+        with any of these in it; `-` is the standard input. At most 1 MB, of a log 4 MB; a pipe, also of <(COMMAND),
+        must end within 10 s. Several files are pieces of one deployment: node-0/run.sh node-1/run.sh, a Deployment
+        and its ConfigMap, or a command and its --config file. One that is not given is looked for beside the script.
     pid
         A process of this host that runs an engine: its command line, its environment, the release of vLLM or SGLang
         that is installed where it runs and, without --on, the devices here.
@@ -231,8 +230,14 @@ def _no_engine(script: Script, *, prose: bool) -> UsageError:
 
 
 def _read(path: Path) -> str:
+    from moonpad.explain.input_limits import TEXT_BYTES
+    from moonpad.explain.repeated_log_lines import LOG_BYTES, without_repeats
+
     try:
-        text = read_input(path, MAX_BYTES).decode("utf-8", "replace")
+        data = read_input(path, LOG_BYTES)
+        text = without_repeats(data.decode("utf-8", "replace"))
+        if len(text) > TEXT_BYTES:
+            raise OSError(EFBIG, f"it is larger than {TEXT_BYTES:,} bytes: it has {len(data):,} bytes")
     except OSError as error:
         remedy = "pass only the part with the command" if error.errno == EFBIG else "name a file that you may read"
         raise UsageError(f"cannot read {path}: {error.strerror}", remedy=remedy) from None

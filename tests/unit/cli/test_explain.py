@@ -193,3 +193,22 @@ def test_a_line_that_a_shell_ends_too_early_is_an_error(
     done = moonpad("explain", "--on", "8xH200", "--file", str(path))
     assert done.code == code
     assert ("1 finding is an error" in done.stderr) is (code == 3)
+
+
+def test_a_log_of_hours_is_read(moonpad: Moonpad, tmp_path: Path) -> None:
+    head = (
+        "INFO 11-20 10:00:00 [api_server.py:1351] vLLM API server version 0.12.0\n"
+        "INFO 11-20 10:00:00 [utils.py:253] non-default args: {'model': 'moonshotai/Kimi-K2-Instruct', "
+        "'tensor_parallel_size': 8, 'tool_call_parser': 'hermes'}\n"
+    )
+    line = (
+        "INFO 11-20 11:00:{second:02d} [loggers.py:127] Engine 000: Avg prompt throughput: {number}.0 tokens/s, "
+        "Avg generation throughput: 9{number}.1 tokens/s, Running: 4 reqs, Waiting: 0 reqs, GPU KV cache usage: 1.2%\n"
+    )
+    path = tmp_path / "server.log"
+    path.write_text(head + "".join(line.format(second=number % 60, number=number) for number in range(6_000)))
+    assert path.stat().st_size > 1_000_000
+    done = moonpad("explain", "--json", "--file", str(path))
+    (deployment,) = json.loads(done.stdout)["deployments"]
+    assert deployment["engine_version"] == "0.12.0"
+    assert any("kimi_k2" in finding["remedy"] for finding in deployment["findings"])
