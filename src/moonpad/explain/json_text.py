@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 _TOKEN: Final = re.compile(
-    r"\"(?:[^\"\\\n]|\\.)*\"|(?P<comment>(?:#|//)[^\n]*)|(?P<comma>,(?=\s*(?:(?:#|//)[^\n]*\s*)*[}\]]))"
+    r"\"(?:[^\"\\\n]|\\.)*\"|(?P<comment>(?:#|//)[^\n]*)|(?P<comma>,(?=\s*(?:(?:#|//)[^\n]*\n\s*)*[}\]]))"
     r"|(?<![\w.])(?P<python>True|False|None)(?![\w.(])"
 )
 _PYTHON: Final[Mapping[str, str]] = {"True": "true", "False": "false", "None": "null"}

@@ -20,7 +20,7 @@ from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.unknowns import is_cut_off
 from moonpad.values.records import replace
 
-_ONE_DASH: Final = re.compile(r"-([a-z]\w*(?:[-_]\w+)*)(?:=.*)?", re.ASCII | re.DOTALL)
+_ONE_DASH: Final = re.compile(r"-([a-z]\w*(?:-\w+)*)(?:=.*)?", re.ASCII | re.DOTALL)
 _MORE_DASHES: Final = re.compile(r"-{3,5}(?P<name>[a-z][\w-]*)(?P<keys>(?:\.\w[\w-]*)*)", re.ASCII)
 """`---name` or `----name.key`: of any build, no option has more than two dashes."""
 _LEAST: Final = 4

@@ -24,7 +24,7 @@ _DOCKERFILE: Final = re.compile(
     r"(?:[ \t]*(?:#.*|ARG[ \t].*)?\n)*[ \t]*FROM[ \t]+(?!\S+[ \t]+import\b)\S+.*$", re.MULTILINE | re.IGNORECASE
 )
 _INSTRUCTIONS: Final = re.compile(r"^[ \t]*(?:CMD|ENTRYPOINT)[ \t]+[\[\w./\"]", re.MULTILINE)
-_LINE: Final = re.compile(r"^[ \t]*([A-Za-z]+)[ \t]+((?:.*\\[ \t]*\n(?:[ \t]*#.*\n)*)*.*)$", re.MULTILINE)
+_LINE: Final = re.compile(r"^[ \t]*([A-Za-z]+)[ \t]+((?:.*\\[ \t]*\n(?:[ \t]*#.*\n)*)*+.*)$", re.MULTILINE)
 _COMMENT: Final = re.compile(r"(?<=\n)[ \t]*#.*\n")
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _HEREDOC: Final = re.compile(r"<<-?[ \t]*[\"']?(\w+)[\"']?")

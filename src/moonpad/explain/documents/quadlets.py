@@ -19,7 +19,7 @@ from moonpad.values.records import replace
 _QUADLET: Final = re.compile(r"^[ \t]*\[Container\][ \t]*$(?=(?:\n(?![ \t]*\[).*)*?\n[ \t]*Image[ \t]*=)", re.MULTILINE)
 _FILE: Final = re.compile(r"(?:[ \t\0]*(?:[#;].*)?\n)*[ \t]*\[\w+\][ \t]*\n")
 _SECTION: Final = re.compile(r"^[ \t]*\[(\w+)\][ \t]*$", re.MULTILINE)
-_SETTING: Final = re.compile(r"^[ \t]*([A-Z]\w*)[ \t]*=[ \t]*((?:.*\\[ \t]*\n(?:[ \t]*[#;].*\n)*)*.*)$", re.MULTILINE)
+_SETTING: Final = re.compile(r"^[ \t]*([A-Z]\w*)[ \t]*=[ \t]*((?:.*\\[ \t]*\n(?:[ \t]*[#;].*\n)*)*+.*)$", re.MULTILINE)
 _COMMENT: Final = re.compile(r"(?<=\n)[ \t]*[#;].*\n")
 _OPTIONS: Final = {
     **{"PublishPort": "--publish", "Volume": "--volume", "ShmSize": "--shm-size", "AddDevice": "--device"},

@@ -19,7 +19,7 @@ from moonpad.explain.source_text import IGNORED, Source
 _SECTION: Final = re.compile(r"^[ \t]*\[(?:Service|Container)\][ \t]*$|^[ \t]*ExecStart[ \t]*=", re.MULTILINE)
 _SETTING: Final = re.compile(
     r"^[ \t]*(Environment|ExecStart(?:Pre)?)[ \t]*=[ \t]*"
-    r"((?:.*\\[ \t]*\n(?:[ \t]*[#;].*\n|(?:[ \t]*\n){1,3}(?=[ \t]*-))*)*.*)$",
+    r"((?:.*\\[ \t]*\n(?:[ \t]*[#;].*\n|(?:[ \t]*\n){1,3}(?=[ \t]*-))*)*+.*)$",
     re.MULTILINE,
 )
 _EMPTY: Final = re.compile(r"(?<=\n)[ \t]*\n(?=\s*-)")

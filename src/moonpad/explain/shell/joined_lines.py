@@ -10,7 +10,7 @@ from moonpad.explain.source_text import IGNORED, Problems
 
 _MESSAGE: Final = "inside a line a backslash takes the blank behind it into the next word"
 _REMEDY: Final = "take the backslashes out, or end the lines there"
-_JOINED: Final = re.compile(r"^(?=.* \\[ \t]+-).*(?: \\[ \t]+[-#].*){2,}$", re.MULTILINE)
+_JOINED: Final = re.compile(r"^(?=.* \\[ \t]+-)(?:(?:(?! \\[ \t]+[-#]).)* \\[ \t]+[-#]){2,}.*$", re.MULTILINE)
 _ONE: Final = re.compile(
     r"^[ \t]*[A-Za-z_]\w{0,60}=\S{0,200}(?:[ \t]+[A-Za-z_]\w{0,60}=\S{0,200}){0,20}[ \t]+(?P<set>\\)"
     r"(?=[ \t]+[A-Za-z])"

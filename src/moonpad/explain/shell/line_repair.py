@@ -191,7 +191,7 @@ def _in_one_line(match: re.Match[str]) -> str:
 _LONGEST_LEAD: Final = 200
 _ITEM: Final = re.compile(
     r"\A(?:[ \t]*\n)*(?P<lead>[ ]*- )[^\s#][^\n]*\n"
-    r"(?P<rest>(?:[ ]+(?:[^\s#-]|--?[A-Za-z])[^\n]*\n?)+)\s*\Z"
+    r"(?P<rest>(?:[ ]+(?:[^\s#-]|--?[A-Za-z])[^\n]*(?:\n|\Z))+)\s*\Z"
 )
 _OF_LINES: Final = re.compile(r"(?:\\|: ?[|>][-+]?|^[ ]*[\w.-]+:)[ \t]*$|<<", re.MULTILINE)
 """What makes lines of their own: a backslash, a block of YAML, a key, a heredoc."""

@@ -18,7 +18,7 @@ from moonpad.values.finding import Code, Finding, Severity
 _SHOWN: Final = 4
 _INDENTED: Final = 200
 _LONGEST: Final = 2000
-_ASSIGNED: Final = r"(?:[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|[^\s;&|<>()\"'`]*)[ \t]*)"
+_ASSIGNED: Final = r"(?:[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|[^\s;&|<>()\"'`]*)(?:[ \t]+|(?=[\\\s]|\Z)))"
 _ONLY_ASSIGNED: Final = re.compile(rf"[ \t]*{_ASSIGNED}{{1,40}}(?:\\|[ \t]#.*)?[ \t]*")
 _OPENS_ARRAY: Final = re.compile(r"[A-Za-z_]\w*\+?=\([^)]*$")
 """`env_args=(`, whose members look like assignments."""
