@@ -31,6 +31,7 @@ _LONGEST: Final = 200
 _LONGEST_LINE: Final = 1000
 _VARIABLE: Final = re.compile(r"[= ]?[\"']?\$\{?([A-Za-z_]\w*)")
 EMPTY: Final = " is empty here"
+ASK: Final = "ask the engine's --help; "
 _FLAG: Final = re.compile(r"--[a-z][\w-]*")
 _SIGNS: Final = frozenset("，。；：！？、（）")
 _MAY_BE_ITS_OWN: Final = frozenset({Code.UNKNOWN_FLAG, Code.PREFIX_FLAG, Code.INVALID_VALUE})

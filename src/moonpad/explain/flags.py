@@ -13,7 +13,7 @@ from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIAB
 from moonpad.engines.former_forms import as_object, former_switch
 from moonpad.engines.option_grammar import SHORT_SIZES
 from moonpad.engines.value_checks import unresolved
-from moonpad.explain.accepted_options import EMPTY
+from moonpad.explain.accepted_options import ASK, EMPTY
 from moonpad.explain.change_edits import (
     TAKES_FROM,
     change_edits,
@@ -183,21 +183,21 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             names = [
                 name for known in book.options.options for name in (known.negations if negated else ()) + known.names
             ]
-            alike = 0.7 if book.options.exact else 0.85  # an older release may have had one of that very name
             had = releases_with(book.program, written)  # then it is an option that is gone, and no slip
+            sure = book.options.exact or (book.is_between and not had)
+            alike = 0.7 if sure else 0.85  # an older release may have had one of that very name
             near = None if had or is_size(written) else nearest_name(written, names, alike, book, budget)
             meant = name_meant(near, option, book) if near is not None else None
             of_file = (respelled(words, option, meant),) if meant is not None and meant != near else ()
             hint = f"did you mean {meant}?" if meant else "leave it out"
             if later := later_with(option, book):
                 hint = f"take {later}, which has it, or leave it out"
-            if book.options.exact:
-                made = warning if _is_rebuilt(later, book) else error
-                yield made(Code.UNKNOWN_FLAG, written, f"{book.label} has no {written}", hint, edits=of_file)
+            if sure:
+                made, label = warning if _is_rebuilt(later, book) else error, book.meant or book.label
+                yield made(Code.UNKNOWN_FLAG, written, f"{label} has no {written}", hint, edits=of_file)
             else:
                 message = f"{written} is not among the options of the nearest version recorded ({book.label})"
-                hint = f"ask the engine's --help; {hint}"
-                yield make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, written, message, hint, at=option.index)
+                yield make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, written, message, f"{ASK}{hint}", at=option.index)
         case "prefix":
             whole = option.matches[0] if option.matches else option.flag or ""
             if (named := _named_by(whole, option, book)) is not None:
@@ -211,7 +211,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             if not book.options.exact:  # an older release may have had an option of this very name
                 message = f"{written} is not among the options of the nearest version recorded ({book.label}), "
                 message += f"which takes it for {whole}"
-                remedy = f"ask the engine's --help; write {whole} where that is meant"
+                remedy = f"{ASK}write {whole} where that is meant"
                 yield make_remark(Severity.NOTE, Code.PREFIX_FLAG, written, message, remedy, at=option.index)
                 return
             message = f"{written} is only the beginning of {whole}: it breaks when an option is added"

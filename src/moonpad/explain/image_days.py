@@ -20,8 +20,8 @@ from moonpad.explain.engine_builds import engines_started
 from moonpad.explain.programs import named_by_image, served_by_image
 
 _DAY: Final = re.compile(
-    r"(?<!\d)(?P<year>20(?:2[3-9]|3\d))(?P<between>[-_.]?)(?P<month>0[1-9]|1[0-2])(?P=between)"
-    r"(?P<day>0[1-9]|[12]\d|3[01])(?!\d)",
+    r"(?<!\d)(?P<year>20(?:2[3-9]|3\d))(?P<between>[-_.]?)(?P<month>0[1-9]|1[0-2]|(?<=[-_.])[1-9](?=[-_.]))"
+    r"(?P=between)(?P<day>0[1-9]|[12]\d|3[01]|(?<=[-_.])[1-9])(?!\d)",
     re.ASCII,
 )
 _MONTH_FIRST: Final = re.compile(
@@ -141,7 +141,7 @@ def day_of(image: str) -> str:
     """`2026-07-10`; "" where its tag has none."""
     tag = image[:_LONGEST].partition("@")[0].rpartition(":")[2]
     match = _DAY.search(tag) or _MONTH_FIRST.search(tag)
-    return f"{match['year']}-{match['month']}-{match['day']}" if match else ""
+    return f"{match['year']}-{match['month']:0>2}-{match['day']:0>2}" if match else ""
 
 
 def is_of_commit(engine: str, command: Command, script: Script) -> bool:

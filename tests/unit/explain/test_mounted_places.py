@@ -168,3 +168,19 @@ def test_offline_with_weights_or_an_image_that_may_have_them(text: str) -> None:
 def test_a_download_into_a_folder_for_reading_alone(options: str, model: str, expected: list[str]) -> None:
     text = run(options, model).replace("-tp 8", "-tp 8 --download-dir /models/hub")
     assert told(text, READ_ONLY) == expected
+
+
+@pytest.mark.parametrize(
+    ("mounted", "read", "count"),
+    [
+        ("/data/bge-reranker-v2-m3", "/data/bge-m3", 1),
+        ("/data/Kimi-K2-Thinking", "/data/Kimi-K2.5", 1),
+        ("/data/Kimi-K2.5", "/data/Kimi-K2.5/", 0),
+        ("/data/outputs", "/data/Kimi-K2.5", 0),
+        ("/workspace/run-7", "/data/Kimi-K2.5", 0),
+    ],
+)
+def test_the_folder_of_other_weights_is_mounted(mounted: str, read: str, count: int) -> None:
+    """Of `docker run`, whose other volumes do not hold the weights."""
+    text = RUN.format(options=f"-v /srv{mounted}:{mounted}", image=VLLM, model=read)
+    assert len(told(text, f"the volumes are at {mounted}")) == count

@@ -26,10 +26,11 @@ from moonpad.explain.documents.source_checkouts import checked_out
 from moonpad.explain.documents.tags_of_products import release_in_tag, releases_in_tags
 
 _NUMBER: Final = (
-    r"v?(?P<version>[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}"
+    r"v?(?!20[23][0-9]\.[0-9]{1,2}\.)(?P<version>[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}"
     r"(?:(?:-?rc|[ab]|\.?post|\.?dev)[0-9]{1,6}){0,3}(?:\+(?!(?:text|image|video|audio|multi))[0-9a-z]{1,40})?)"
 )
-"""`0.12.0+text` is a label with another behind it, as a page of recipes is copied; no build is called so."""
+"""`0.12.0+text` is a label with another behind it, as a page of recipes is copied; no build is called so. And
+`2025.04.12` is a day."""
 _FULL: Final = (
     r"v?(?P<version>0\.[0-9]{1,2}\.[0-9]{1,2}(?:\.?(?:rc|post|dev|[ab])[0-9]{1,6}){0,3}(?:\+[0-9a-z.]{1,40})?)"
     r"(?![\w-]|\.\w)"

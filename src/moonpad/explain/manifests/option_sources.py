@@ -38,6 +38,12 @@ class Rulebook(Struct, frozen=True):
     meant: str = ""
     """`TensorRT-LLM 1.0.0rc2`, where `label` is of the nearest recorded release."""
 
+    @property
+    def is_between(self) -> bool:
+        """Whether it is a build between two recorded releases, `0.5.1.post2`: what neither has nor any other ever had,
+        it has not."""
+        return self.following is not None and bool(self.meant) and not self.before_all
+
     def has_until(self, change: Change, what: str) -> str:
         """That this release has what a later one changed: of a candidate the options of the final one are recorded,
         which may be changed already."""

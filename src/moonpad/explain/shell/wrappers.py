@@ -24,7 +24,7 @@ from moonpad.explain.programs import (
 )
 from moonpad.explain.shell import enroot
 from moonpad.explain.shell import wrapper_options as table
-from moonpad.explain.shell.container_scripts import is_script
+from moonpad.explain.shell.container_scripts import has_only_options, is_script
 from moonpad.explain.shell.sentences import PLAIN, without_prose
 from moonpad.values.records import replace
 
@@ -292,7 +292,7 @@ def _container_run(peeled: Peeled, position: int) -> bool:
         # Behind some tags of these images people write the whole command, as behind images without an entrypoint.
         is_program = identify(peeled.rest) is not None or runs_python(peeled.rest) or is_script(peeled.rest[0])
         if not is_program and base_name(peeled.rest[0]) not in _HANDLERS:
-            only_options = peeled.rest[0].text.startswith("-") and len(peeled.rest) > 1
+            only_options = has_only_options(peeled.rest)
             peeled.entrypoint = served_by_image(image.text) or (named_by_image(image.text) if only_options else "")
     return True
 

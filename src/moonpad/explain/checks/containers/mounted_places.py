@@ -35,6 +35,8 @@ _DISKS: Final = ("mnt", "data", "raid", "nvme")
 """Folders below which machines have their disks."""
 _SHORTEST: Final = 5
 """Letters of a name that more than one folder has: `model`."""
+_WEIGHTS: Final = re.compile(r"(?=.*\d)[A-Za-z][\w.]{1,30}(?:-[\w.]{1,30}){1,8}", re.ASCII)
+"""The name of a model with its number: `bge-m3`, `Kimi-K2.5`."""
 _UNKNOWN: Final = ("--volumes-from", "--workdir", "--user")
 _FOR_MODELS: Final = re.compile(
     r"hugging|(?<![a-z])hf(?![a-z])|models?(?![a-z])|weights|^/data/?$|(?:^|/)cache/?$", re.IGNORECASE
@@ -60,7 +62,7 @@ def model_not_mounted(case: Case) -> Iterator[Remark]:
         return
     if any(_covers(target, model) or _covers(model, target) for target in targets):
         return
-    meant = [each for each in targets if _is_meant(each) or _are_neighbours(each, model) or _are_namesakes(each, model)]
+    meant = [each for each in targets if _is_meant(each) or any(alike(each, model) for alike in _ALIKE)]
     cut = any(low <= case.commands[0].line <= high for low, high in case.script.objects)
     if not meant and (targets or cut):
         return  # a text that is cut to what it shows, or a folder that holds more
@@ -247,6 +249,15 @@ def _are_namesakes(target: str, model: str) -> bool:
     """The folder of the same weights in another place: `/data/Kimi-K2.5` is mounted, `/models/Kimi-K2.5` is read."""
     names = [each.rstrip("/").rpartition("/")[2].casefold() for each in (target, model)]
     return names[0] == names[1] and len(names[0]) > _SHORTEST
+
+
+def _are_siblings(target: str, model: str) -> bool:
+    """Two folders of weights beside each other: `/data/bge-reranker-v2-m3` is mounted, `/data/bge-m3` is read."""
+    (above, name), (beside, read) = (each.rstrip("/").rsplit("/", 1) for each in (target, model))
+    return bool(above) and above == beside and all(_WEIGHTS.fullmatch(each) for each in (name, read))
+
+
+_ALIKE: Final = (_are_neighbours, _are_namesakes, _are_siblings)
 
 
 def _covers(folder: str, path: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 from yaml import Node
 
 from moonpad.engines import surrounding_names as around
+from moonpad.engines.host_expert_names import OLD_PROGRAMS
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clients.request_names import is_only_server
 from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
@@ -235,6 +236,8 @@ def own_port(case: Case) -> int | None:
         return None
     if case.option("--port") is not None:
         return case.first.serving.port
+    if command.program in OLD_PROGRAMS:
+        return None  # its configuration file chooses the port
     if command.guessed or command.more or any(name.endswith("PORT") for name in command.env):
         return None
     container, before = command.container, sum(len(wrapper.words) for wrapper in command.wrappers)

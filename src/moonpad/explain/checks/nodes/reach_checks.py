@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.catalog.options import option_set, values_of, versions
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE, NO_METHODS
+from moonpad.engines.host_expert_names import OLD_PROGRAMS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.change_edits import with_value
 from moonpad.explain.checks.check_case import Case
@@ -36,7 +37,9 @@ def unreachable(case: Case) -> Iterator[Remark]:
         return
     node = case.first.node
     other_rank = node.node_rank not in (None, 0) or node.headless
-    if other_rank or command.embedded or command.custom or facts.gguf_only or is_worker(command, case.script):
+    if command.program in OLD_PROGRAMS or other_rank or command.embedded or command.custom or facts.gguf_only:
+        return
+    if is_worker(command, case.script):
         return
     if any(name.endswith("_HOST") for name in command.env):
         return
