@@ -42,6 +42,7 @@ _OF_LLAMA_CPP: Final = re.compile(r"(?:^|/)(?:ggml-org|ggerganov)/llama\.cpp:(?:
 _NO_KEY: Final = " has no key "
 _FAILS: Final = ": the command fails at once"
 _SOME_RELEASE: Final = ": --engine-version says which is meant"
+_GIVE: Final = "give it one"
 _NO_VALUE: Final = " needs a value"
 _WHOLE_NUMBER: Final = "it takes a whole number"
 
@@ -101,7 +102,8 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
         elif finding.code is Code.PREFIX_FLAG and finding.severity is not Severity.ERROR:
             yield remark  # the parser of a fork takes the beginning of a name too
         elif command.fork and finding.code in _OF_A_BUILD:
-            of_engine = finding.message.endswith(_NO_VALUE) or finding.remedy == _WHOLE_NUMBER
+            lacks_value = finding.message.endswith(_NO_VALUE) and finding.remedy == _GIVE  # else it was a switch once
+            of_engine = lacks_value or finding.remedy == _WHOLE_NUMBER
             if of_engine and releases_with(command.program, finding.where):
                 # The fork has the option from the engine, which takes a value, or a number.
                 yield replace(remark, finding=replace(finding, severity=Severity.WARNING))

@@ -28,7 +28,11 @@ from moonpad.explain.documents.device_nearness import (
     without_lists,
     without_origins,
 )
-from moonpad.explain.documents.devices_elsewhere import without_examples, without_those_of_others
+from moonpad.explain.documents.devices_elsewhere import (
+    without_examples,
+    without_profiles,
+    without_those_of_others,
+)
 from moonpad.explain.documents.devices_of_other_items import without_other_items
 from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes, selected_at
 from moonpad.explain.documents.mentioned_kinds import counted_apart, kinds_named, part_of
@@ -196,7 +200,7 @@ def _cluster_of(
     named = [*as_superchips(without_origins(named, script.lines), script.lines)]
     named = [*of_selected_nodes(named, script.lines, script.objects, first)]
     in_words = bool(named)
-    named = [*without_examples(named, script.lines, first)]
+    named = [*without_profiles(without_examples(named, script.lines, first), script.lines)]
     named = [*as_meant(named, script.lines, first, titled=script.markdown and not rocm)]
     if not rocm:
         named = [*without_lists(named, mentions(script.lines, script.placed_hints))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -21,6 +21,7 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.headed_models import lines_of_other_models
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.downloaded_models import downloaded_into
+from moonpad.explain.folder_formats import FORMATS, other_format
 from moonpad.explain.folder_names import stands_for_another, usual_name, with_owner
 from moonpad.explain.grouping import model_of as named_model
 from moonpad.explain.mounted_models import as_published, on_the_host
@@ -61,7 +62,7 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
         return None, f"{unknown} (did you mean {close[0]}?)" if close else unknown
     only_gguf = _reads_gguf(commands)
     asked = _asked_format(commands)
-    if (model := find_model(usual_name(written))) is not None and not only_gguf and not _other_format(asked, model):
+    if (model := find_model(usual_name(written))) is not None and not only_gguf and not other_format(asked, model):
         return model, f"named {written}"
     if not only_gguf and (model := _owned(written)) is not None:
         return model, f"named {written}"
@@ -92,8 +93,8 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
         return called, f"served as {served}"
     if (spoken := _spoken(near, written, commands, script)) is not None:
         where, model = spoken
-        served_form = "" if _FORMATS.search(model.id.casefold()) else served
-        form = _other_format(f"{written} {served_form} {asked} {_spoken_form(written, model, script)}", model)
+        served_form = "" if FORMATS.search(model.id.casefold()) else served
+        form = other_format(f"{written} {served_form} {asked} {_spoken_form(written, model, script)}", model)
         is_gguf = model.quantization is not None and model.quantization.scheme == "gguf"
         if only_gguf and not is_gguf and not form and (files := _gguf_repositories(script)):
             others = f" and {len(files) - 1} more" if len(files) > 1 else ""
@@ -167,7 +168,7 @@ def _is_another(written: str, model: Model) -> bool:
     name, known = written.rstrip("/").rpartition("/")[2].casefold(), model.id.rpartition("/")[2].casefold()
     generations, others = ({*_GENERATION.findall(each)} for each in (name, known))
     family = known.partition("-")[0]
-    if _other_format(name, model):
+    if other_format(name, model):
         return True
     return name.startswith(family) and bool(generations and others) and generations.isdisjoint(others)
 
@@ -338,27 +339,6 @@ def has_name_of_its_own(written: str) -> bool:
     """Whether a folder's name speaks of no family that is known: `/models/m27-nvfp4`."""
     plain = repository_of(written).casefold().rstrip("/").rpartition("/")[2]
     return OURS.search(plain) is None and FAMILIES.search(plain) is None
-
-
-_FORMATS: Final = re.compile(
-    r"(?<![a-z0-9])(nvfp4|mxfp4|fp4|fp8|w4a8|w8a8|w4a16|int4|int8|awq|gptq|bf16|gguf|u?d?-?q[1-8]_\w+|ascend)"
-    r"(?:c8)?(?![a-z0-9])"  # with keys and values of 8 bits
-)
-_SAME: Final[Mapping[str, tuple[str, ...]]] = {
-    "fp4": ("nvfp4", "mxfp4"),
-    "w4a16": ("int4",),
-    "ascend": ("w8a8", "w4a8"),
-}
-
-
-def _other_format(written: str, model: Model) -> str:
-    """The format that a folder's name or `--quantization ascend` gives its weights, where the model's is another; ""
-    where it says none."""
-    scheme = model.quantization.scheme if model.quantization else ""
-    for form in _FORMATS.findall(written.casefold()):
-        if scheme and form != scheme and scheme not in _SAME.get(form, ()):
-            return str(form).upper()
-    return ""
 
 
 def _spoken_form(written: str, model: Model, script: Script) -> str:

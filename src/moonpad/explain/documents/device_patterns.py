@@ -47,7 +47,8 @@ _TIMES: Final = r"[ ]?[x×*][ ]?"
 _OUR: Final = r"(?:[ ]?个|[ ]of)?(?:[ ](?:the|our|my|their|these|those|such|identical|more|other)){0,2}"
 """Between a number and what is counted: `two of our`."""
 _AHEAD: Final = (
-    r"(?:^|(?<=[(（,，:：])|\b(?:on|across|over|with|using|have|has|between|in|of|these|our|the)(?=[ ]))[ ]{0,2}"
+    r"(?:^|(?<=[(（,，:：])|\b(?:on|across|over|with|using|have|has|between|in|of|these|our|the"
+    r"|exactly|requires|needs)(?=[ ]))[ ]{0,2}"
 )
 """Before a number in digits that counts machines: in `tp 16 8xH200 nodes` 16 does not."""
 OF_GENERATION: Final = re.compile(

@@ -26,6 +26,11 @@ _OF_ANOTHER_PAGE: Final = re.compile(
     re.IGNORECASE,
 )
 """`*Benchmark from [the blog](https://…), 8x A100*`"""
+_PUBLISHED: Final = (
+    r"(?:adapt(?:s|ed)?|ports?(?:ed)?|deriv(?:es|ed)[ ]from|modell?ed[ ](?:on|after)|based[ ]on|published|official"
+    r"|upstream)"
+)
+_PROFILE: Final = r"(?:profiles?|recipes?|config(?:uration)?s?|presets?|examples?|layouts?|settings|scripts?)"
 _COMPARES: Final = re.compile(r"[-+~≈]\d+(?:\.\d+)?%")
 """`about -10% at 2K compared to H100`"""
 _MODEL: Final = re.compile(r"[ \t>*+-]*[*_]{0,2}Model(?:[ ]name)?[*_]{0,2}[ ]?[:：][*_`\[ ]*(?P<name>[\w./-]{3,100})")
@@ -35,6 +40,26 @@ _SIZE: Final = re.compile(r"(?<![A-Za-z0-9.])(\d{1,4}(?:\.\d{1,2})?)B(?![a-z0-9]
 def without_examples(named: Sequence[Mention], lines: tuple[str, ...], line: int) -> Sequence[Mention]:
     """Without those that only say what a generation is, unless right above the command of that line."""
     return [each for each in named if 0 <= line - each.line <= _CLOSE or not _is_example(each, lines)]
+
+
+def without_profiles(named: Sequence[Mention], lines: tuple[str, ...]) -> Sequence[Mention]:
+    """Without those for which somebody else made what is adapted here, `adapts SGLang's published 32-GPU H100 profile`,
+    where others are named."""
+    own = [each for each in named if not _is_of_profile(each, lines)]
+    return own or named
+
+
+def _is_of_profile(each: Mention, lines: tuple[str, ...]) -> bool:
+    text = lines[each.line - 1][:_LONGEST]
+    if not re.search(_PROFILE, text, re.IGNORECASE):
+        return False
+    above = lines[each.line - 2][-_BEFORE:].rstrip() if each.line > 1 else ""  # a comment goes on from there
+    kind = re.escape(each.kind)
+    pattern = rf"\b{_PUBLISHED}\b[^.;\n]{{0,80}}\b{kind}\b[^.;\n]{{0,40}}\b{_PROFILE}\b"
+    return re.search(pattern, f"{above} {text}", re.IGNORECASE) is not None
+
+
+_BEFORE: Final = 60
 
 
 def _is_example(each: Mention, lines: tuple[str, ...]) -> bool:

@@ -75,7 +75,12 @@ _MEASURED: Final = re.compile(
 shell's own words stand in front of a name without a blank before the sign, and in none before a number behind it."""
 
 
-_TELLS: Final = re.compile(r"^[ \t>*-]{0,8}(?!#|--?\w)[^\n]{0,120}\b\w[^\n]{0,80}[:：][*`_]{0,3}[ \t]*$")
+_TELLS: Final = re.compile(
+    r"^[ \t>*-]{0,8}(?!#|--?\w)[^\n]{0,120}\b\w[^\n]{0,80}"
+    r"(?:[:：]|[ ](?:are|is|like|to|with|e\.g\.|examples?|following|flags|options|parameters|arguments|these))"
+    r"[*`_]{0,3}[ \t]*$",
+    re.IGNORECASE,
+)
 """A line that introduces what is below it."""
 
 

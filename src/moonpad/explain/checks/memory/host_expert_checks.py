@@ -17,6 +17,7 @@ from moonpad.explain.checks.memory.expert_memory import (
     one_node_of_memory,
 )
 from moonpad.explain.checks.memory.expert_pools import POOL_CHECKS
+from moonpad.explain.checks.memory.host_expert_files import HOST_EXPERT_FILES
 from moonpad.explain.checks.memory.host_expert_rules import HOST_EXPERT_RULES
 from moonpad.explain.checks.memory.host_expert_weights import WEIGHT_CHECKS
 from moonpad.explain.checks.memory.layerwise_prefill import layerwise_prefill
@@ -221,6 +222,7 @@ HOST_EXPERT_CHECKS: Final = (
     memory_of_host,
     false_is_true,
     layerwise_prefill,
+    *HOST_EXPERT_FILES,
     *WEIGHT_CHECKS,
     *POOL_CHECKS,
     *HOST_EXPERT_RULES,

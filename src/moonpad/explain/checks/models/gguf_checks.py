@@ -13,6 +13,7 @@ from moonpad.engines.host_expert_names import OLD_PROGRAMS
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.latent_cache import latent_of_plain
+from moonpad.explain.checks.models.split_experts import up_apart_from_gate
 from moonpad.explain.checks.models.tensor_lists import blanks_in_lists
 from moonpad.explain.checks.models.tensor_orders import pattern_never_asked
 from moonpad.explain.checks.releases.format_plugins import format_of_plugin
@@ -178,6 +179,7 @@ GGUF_CHECKS: Final = (
     main_card,
     blanks_in_lists,
     pattern_never_asked,
+    up_apart_from_gate,
     format_of_plugin,
     latent_of_plain,
 )

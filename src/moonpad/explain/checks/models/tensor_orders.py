@@ -36,13 +36,13 @@ def pattern_never_asked(case: Case) -> Iterator[Remark]:
         if part
     ]
     if not 1 < len(placed) <= _MOST or any(
-        unresolved(f"{pattern}={buffer}") or not _is_plain(pattern) for pattern, buffer, _ in placed
+        unresolved(f"{pattern}={buffer}") or not is_plain(pattern) for pattern, buffer, _ in placed
     ):
         return
     case.script.budget.work(20 * len(placed), "its patterns of tensors")
     taken: dict[str, tuple[str, str]] = {}
     for pattern, buffer, place in placed:
-        matched = _matched(pattern)
+        matched = tensors_of(pattern)
         before = {taken[name] for name in matched if name in taken}
         if matched and len(before) == 1 and all(name in taken for name in matched):
             ((earlier, its_buffer),) = before
@@ -59,13 +59,13 @@ def pattern_never_asked(case: Case) -> Iterator[Remark]:
             taken.setdefault(name, (pattern, buffer))
 
 
-def _is_plain(pattern: str) -> bool:
+def is_plain(pattern: str) -> bool:
     plain = _PLAIN.fullmatch(pattern) is not None and sum(map(pattern.count, "*?")) <= _REPEATED
     return plain and not re.search(r"\)[*?]", pattern)
 
 
 @lru_cache(maxsize=64)
-def _matched(pattern: str) -> frozenset[str]:
+def tensors_of(pattern: str) -> frozenset[str]:
     try:
         compiled = re.compile(pattern)
     except re.error:

@@ -41,7 +41,7 @@ def ranks_on_one_machine(case: Case) -> Iterator[Remark]:
     place = case.option(flag) if flag else None
     if place is None or line.nodes is not None or cluster is None or not case.laid_out or case.open_ended:
         return
-    if len(case.commands) > 1 or command.pods > 1 or command.custom or command.more or command.left_open:
+    if len(case.commands) > 1 or command.pods > 1 or command.custom or command.more:
         return
     ranks = first.layout.tp * first.layout.pp
     alone = first.node.nodes is None and not first.takes_all_devices and not is_fragment(command)
