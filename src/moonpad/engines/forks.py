@@ -81,8 +81,7 @@ FORKS_BY_PROGRAM: Final = (
     # https://github.com/HabanaAI/vllm-fork
     Fork(
         "vllm serve",
-        r"HabanaAI/vllm-fork|\bPT_HPU_[A-Z]|\bHABANA_VISIBLE_DEVICES\b|--runtime[ =]habana\b|\bfp8_inc\b"
-        r"|\bVLLM_(?:PROMPT|DECODE)_\w{2,5}_BUCKET_",
+        r"HabanaAI/vllm-fork|\bPT_HPU_[A-Z]|\bHABANA_VISIBLE_DEVICES\b|--runtime[ =]habana\b|\bfp8_inc\b",
         "Habana's fork of vLLM",
         frozenset({"--use-padding-aware-scheduling", "--max-num-prefill-seqs", "--weights-load-device"}),
         otherwise=r"vllm[-_]gaudi",  # the plugin of vLLM itself, https://github.com/vllm-project/vllm-gaudi

@@ -71,7 +71,8 @@ def test_copies_that_fit_are_nothing_to_speak_of() -> None:
 
 def test_as_many_copies_as_ranks_are_meant_to_share() -> None:
     """The mended command has the layout that was meant, in the words of the release."""
-    new, old = judged(f"{K2} --dp-size 8", "8xH200"), judged(f"# 8xH200, SGLang 0.5.9\n{K2} --dp-size 8")
+    new = judged(f"# SGLang 0.5.23\n{K2} --dp-size 8", "8xH200")
+    old = judged(f"# 8xH200, SGLang 0.5.9\n{K2} --dp-size 8")
     assert new.memory is None
     assert "64 on one machine" in new.unjudged
     assert "--attn-dp-size" in new.corrected[0].argv
@@ -110,7 +111,7 @@ def test_a_companion_beside_whole_copies() -> None:
         ("--moe-dense-tp-size 8", "", ""),
         ("--moe-dense-tp-size 1", "0.5.9", ""),
         ("--moe-dense-tp-size $SIZE", "0.5.9", ""),
-        ("--served-model-name kimi:k2", "", "--served-model-name"),
+        ("--served-model-name kimi:k2", "0.5.23", "--served-model-name"),
         ("--served-model-name kimi:k2", "0.5.2", ""),
         ("--served-model-name kimi-k2", "", ""),
         ("--nnodes 3 --node-rank 0 --dist-init-addr a:1", "", "--tp-size"),

@@ -76,7 +76,7 @@ def test_a_rank_that_two_machines_start_gets_its_number() -> None:
 
 
 def test_a_variable_that_became_an_option_keeps_its_value() -> None:
-    text = f"VLLM_ALL2ALL_BACKEND=deepep_low_latency {NODES}\n"
+    text = f"# vLLM 0.33.0\nVLLM_ALL2ALL_BACKEND=deepep_low_latency {NODES}\n"
     text += f"VLLM_ALL2ALL_BACKEND=deepep_low_latency {NODES} --data-parallel-start-rank 8 --headless"
     lines = words(text, "2x8xH200")
     assert len(lines) == 2

@@ -176,7 +176,8 @@ def test_one_rank_that_an_own_program_is_given_holds_no_terabyte() -> None:
 
 
 def test_variables_that_went_become_keys_of_their_option() -> None:
-    text = "export VLLM_ASCEND_ENABLE_MLAPO=1\nvllm serve Eco-Tech/Kimi-K2.6-W4A8 --quantization ascend -tp 4"
+    text = "# vLLM-Ascend 0.30.0rc2\nexport VLLM_ASCEND_ENABLE_MLAPO=1\n"
+    text += "vllm serve Eco-Tech/Kimi-K2.6-W4A8 --quantization ascend -tp 4"
     for more in ("", " --additional-config '{\"torchair_graph_config\": {}}'"):
         (judged,) = ask(f"{text} --trust-remote-code{more}\n")
         (line,) = judged.corrected

